@@ -28,7 +28,7 @@ help:
 	@echo 'make install           .venv with what requirements/dev.txt names (PYTHON=python3.12 chooses)'
 	@echo 'make app               start the app in the browser; DATA=folder adds data sets, PORT=8502 moves it; WATCH=yes sees changes of the code'
 	@echo 'make test              tests of core and pages; RANKVIZ_LETOR=folder adds the real folds'
-	@echo 'make stories           long stories of faults: kills at each step, full disks (root), lost clusters, other systems'
+	@echo 'make stories           long stories of faults: kills, full disks (root), lost clusters, other systems, PostgreSQL'
 	@echo 'make test-postgres     tests of the run store on PostgreSQL, which they start (Debian package postgresql)'
 	@echo 'make coverage          tests of the core, counting the lines that they run'
 	@echo 'make e2e               tests in a browser (Chromium; BROWSER_PATH=program chooses)'
@@ -72,9 +72,9 @@ test: install
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not story" --ignore=tests/pages $(ARGS) $(OR_NONE)
 	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
 
-# Only these have stories; to collect all tests takes each process half a minute.
+# Only these have stories; to collect all tests takes each process half a minute. With PostgreSQL where it is installed.
 stories: install
-	$(BIN)/python -m pytest $(IN_PARALLEL) -m story tests/shards tests/store tests/test_other_systems.py $(ARGS)
+	$(BIN)/python -m $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),tools.postgres,pytest) $(IN_PARALLEL) -m story tests/shards tests/store tests/test_other_systems.py $(ARGS)
 
 test-postgres: install
 	$(BIN)/python -m tools.postgres $(IN_PARALLEL) -k postgresql tests/store $(ARGS)

@@ -6,11 +6,12 @@ from ui.compare import compare as views
 from ui.compare import compare_controls as controls
 from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
-from ui.controls.widgets import metric_now, part_shown
+from ui.controls.widgets import part_shown
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
+from ui.work.metrics import METRICS, USUAL_METRIC, metric_now
 
 row = head("Several models")
 about = row.container(width="content")
@@ -18,7 +19,8 @@ with row.container(width="content"):
     controls.clear_button()
 with errors_as_sentences():
     waiting = controls.make_sent()
-    what = chosen_runs(metric_now())
+    metric = metric_now()
+    what = chosen_runs(metric if metric in METRICS else USUAL_METRIC)
     if what.notes and not waiting:  # a missing run is not lost
         how = {} if what.every else {"icon": ":material/link_off:"}
         (st.caption if what.every else st.warning)(" ".join(map(escaped, what.notes)), **how)
@@ -32,7 +34,7 @@ with errors_as_sentences():
         end_page()
     with row:
         part = part_shown(*what.every)
-    models, note = on_common_folds(opened(what, part, controls.own_metric()))
+    models, note = on_common_folds(opened(what, part, controls.more_columns()))
     if note:
         st.caption(escaped(note))
     about.caption(words.about(models, part), width="content")

@@ -4,13 +4,13 @@ import streamlit as st
 
 from ui.controls import trail
 from ui.controls.navigation import experiment
-from ui.controls.widgets import metric_now
 from ui.model import what_if as views
 from ui.model.why import pair_of_a_list
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
 from ui.shell.texts import describe
 from ui.work.jobs import run_or_wait
+from ui.work.metrics import metric_now
 
 spec = experiment()
 head("What if", str(describe(spec)))

@@ -21,14 +21,18 @@ if TYPE_CHECKING:  # the same names as in _HOMES, for type checkers
     from rankviz.datasets.types import Fold, RankingData
     from rankviz.metrics import MAP, NDCG, MeanNDCG, P, evaluate, measure
     from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
+    from rankviz.models.approx_ndcg import ApproxNDCG
     from rankviz.models.coordinate_ascent import CoordinateAscent
     from rankviz.models.forest import RandomForest
     from rankviz.models.frank import FRank
+    from rankviz.models.hidden_layer import HiddenLayer
+    from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
     from rankviz.models.lambdamart import LambdaMART
     from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
     from rankviz.models.mart import MART
     from rankviz.models.rankboost import RankBoost
     from rankviz.models.ranksvm import RankSVM, fit_curve
+    from rankviz.models.smooth_rank import SmoothRank
     from rankviz.models.storage import load, save
     from rankviz.models.xgboost_trees import XGBoostRanker
     from rankviz.plots.systems import figures
@@ -52,13 +56,17 @@ __all__ = [
     "NDCG",
     "AdaRankMAP",
     "AdaRankNDCG",
+    "ApproxNDCG",
     "CoordinateAscent",
     "DataError",
     "DataWarning",
     "FRank",
     "FactorizedRankSVM",
     "Fold",
+    "HiddenLayer",
+    "LambdaLoss",
     "LambdaMART",
+    "LambdaRank",
     "MeanNDCG",
     "P",
     "Progress",
@@ -71,6 +79,7 @@ __all__ = [
     "RunSpec",
     "SettingError",
     "SettingWarning",
+    "SmoothRank",
     "StopRequested",
     "XGBoostRanker",
     "compare",
@@ -108,7 +117,11 @@ _HOMES = {
     "rankviz.runs.record": ("RunRecord",),
     "rankviz.runs.run": ("execute", "execute_all"),
     "rankviz.runs.spec": ("RunSpec",),
+    "rankviz.models.approx_ndcg": ("ApproxNDCG",),
     "rankviz.models.forest": ("RandomForest",),
+    "rankviz.models.hidden_layer": ("HiddenLayer",),
+    "rankviz.models.lambda_rank": ("LambdaLoss", "LambdaRank"),
+    "rankviz.models.smooth_rank": ("SmoothRank",),
     "rankviz.models.adarank": ("AdaRankMAP", "AdaRankNDCG"),
     "rankviz.models.coordinate_ascent": ("CoordinateAscent",),
     "rankviz.models.frank": ("FRank",),

@@ -184,8 +184,16 @@ def _add_model(parser: ArgumentParser) -> None:
     )
 
 
+OWN_METRIC = "may be repeated, also own gains: 'nDCG(gains={1: 1, 2: 9})@10'; default "
+
+
+def _add_metric(parser: ArgumentParser, usual: str) -> None:
+    parser.add_argument("--metric", action="append", default=[], help=OWN_METRIC + usual)
+
+
 def _add_train(parser: ArgumentParser) -> None:
     _add_model(parser)
+    _add_metric(parser, "MAP, MeanNDCG and NDCG@1, 5, 10")
     parser.add_argument(
         "--where",
         metavar="PLACE",
@@ -211,6 +219,7 @@ def _add_score(parser: ArgumentParser) -> None:
         "--fold", help="such as Fold2; default by the names of the files, or by their queries"
     )
     parser.add_argument("--part", help="train, vali or test; default by the names of the files")
+    _add_metric(parser, "MAP, MeanNDCG and NDCG@1, 5, 10")
 
 
 def _add_sweep(parser: ArgumentParser) -> None:
@@ -282,12 +291,7 @@ def _add_named_runs(parser: ArgumentParser) -> None:
 def _add_compare(parser: ArgumentParser) -> None:
     _add_named_runs(parser)
     parser.add_argument("--baseline", metavar="RUN", help="what others are compared with; default the first")
-    parser.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        help="may be repeated, also own gains: 'nDCG(gains={1: 1, 2: 9})@10'; default NDCG@10 and MAP",
-    )
+    _add_metric(parser, "NDCG@10 and MAP")
     parser.add_argument("--part", default="test", help="train, vali or test; default test")
     parser.add_argument(
         "--data-dir", action="append", default=[], metavar="FOLDER", help="for metrics that runs do not have"

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.optimize import minimize
+
+from rankviz.learning.pairs import pair_costs
 
 NOTHING_TO_LEARN = {
     "one document": (np.ones((1, 3)), [1]),
@@ -42,6 +47,27 @@ def slow_risk(f: np.ndarray, y: np.ndarray, ptr: np.ndarray) -> tuple[float, np.
             gradient[[i, j]] += [-2 * (1 - t), 2 * (1 - t)]
             hessian[np.ix_([i, j], [i, j])] += [[2, -2], [-2, 2]]
     return value, gradient, hessian
+
+
+def slow_optimum(
+    Phi: np.ndarray, y: np.ndarray, ptr: np.ndarray, C: float, loss: Any, costs: Any = None
+) -> tuple[np.ndarray, float]:
+    """w and the least value of ½‖w‖² + C Σ c b²ℓ(t/b) over listed pairs, by SciPy."""
+    i, j = np.array(slow_pairs(y, ptr)).T
+    query, levels = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), np.unique(y)
+    at = query[i], np.searchsorted(levels, y[i]), np.searchsorted(levels, y[j])
+    found, D = pair_costs(costs, y, ptr), Phi[i] - Phi[j]
+    cost, margin = found.weights(*at), found.margins(*at)
+    b = np.ones(len(D)) if margin is None else margin
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        t = D @ w / b
+        value = 0.5 * w @ w + C * (cost * b**2 * loss.value(t)).sum()
+        return value, w + C * D.T @ (cost * b * loss.derivative(t))
+
+    options = {"ftol": 1e-16, "gtol": 1e-10, "maxiter": 5000, "maxfun": 20_000}
+    best = minimize(objective, np.zeros(Phi.shape[1]), jac=True, method="L-BFGS-B", options=options)
+    return best.x, float(best.fun)
 
 
 def offsets(sizes: list[int] | np.ndarray) -> np.ndarray:

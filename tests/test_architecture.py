@@ -189,14 +189,6 @@ def test_plots_read_records_and_not_models(path: Path) -> None:
     assert learning_imported(path) <= DECLARATIONS
 
 
-def test_there_is_something_to_test() -> None:
-    assert {part_of(path) for path in CORE} - {"__init__"} >= {"learning", "features", "plots"}
-    learning = REPOSITORY / "rankviz" / "learning"
-    assert {p.stem for p in learning.glob("*.py")} >= RISK | SOLVERS | DECLARATIONS
-    assert {"numpy", "rankviz.learning.losses.Loss"} <= imports(learning / "risk.py")
-    assert imports(Path(__file__)) >= {"ast", "pathlib.Path"}
-
-
 def test_importing_the_library_loads_neither_streamlit_nor_plotly() -> None:
     code = "import sys, rankviz; print([m for m in ('streamlit', 'plotly') if m in sys.modules])"
     run = subprocess.run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
-from rankviz.analysis import comparison, slices
+from rankviz.analysis import slices
 from rankviz.analysis.comparison import (
     TESTS,
     Comparison,
@@ -148,10 +147,6 @@ def test_queries_without_a_relevant_document_count_for_none() -> None:
     assert found.delta("a", "MAP")["queries"] == 2
     assert found.standings["mean"].tolist() == pytest.approx([0.25, 0.25])
     assert found.notes == ("1 query has no MAP by its definition, and counts for no model.",)
-
-
-def test_the_example_gives_what_it_says() -> None:
-    assert doctest.testmod(comparison).failed == 0
 
 
 def test_one_query_tells_nothing() -> None:

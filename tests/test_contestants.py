@@ -11,16 +11,13 @@ import pytest
 from conftest_contestants import LINEAR, NYSTROEM, over_folds, run, single
 
 from rankviz import DataError, RunRecord, RunSpec, execute, execute_all
-from rankviz.analysis import slices
-from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
+from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.contestants import Contestant, Matched, Run, contestants
-from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, printed_table
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import every
 from rankviz.datasets import Fold, make_data, make_fold
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.models.methods import METHODS
-from rankviz.plots import model_comparison
 
 
 def test_folds_and_seeds_of_a_model_belong_together() -> None:
@@ -218,27 +215,3 @@ def test_training_parts_share_queries_which_count_once(
     assert set(found.standings["queries"]) == {len(queries)}
     assert sum(fold.train.n_queries for fold in folds.values()) > len(queries)
     assert "each counts once" in found.notes[0]
-
-
-def test_all_that_is_made_of_it(found: Comparison, folds: dict[str, Fold]) -> None:
-    matched = found.matched
-    facts = slices.query_facts([fold.test for fold in folds.values()])
-    assert set(facts.index) == set(matched.queries)
-    for slicing in (
-        slices.by_length(facts, 2),
-        slices.by_relevant(facts, 2),
-        slices.by_difficulty(matched, "MAP", n=2),
-    ):
-        table = model_comparison.slices_data(matched, "MAP", "linear", slicing)
-        assert table.groupby("label")["queries"].sum().tolist() == [len(matched.queries)] * 2
-        assert model_comparison.slices_figure(table, "MAP").data
-    assert model_comparison.metrics_figure(model_comparison.metrics_data(found)).data
-    assert model_comparison.deltas_figure(model_comparison.deltas_data(found)).data
-    assert set(metric_by_cutoff(matched)["k"]) == set(range(1, 11))
-    assert model_comparison.curve_figure(metric_by_cutoff(matched)).data
-    assert model_comparison.time_figure(model_comparison.time_data(front(matched, "MAP")), "MAP").data
-    assert best_of(matched, "MAP", "linear").sentence().startswith("Of 2 candidates, ")
-    printed = printed_table(found, "test")
-    for text in (as_latex(printed), as_markdown(printed), comparison_csv(found)):
-        assert "random Fourier, m = 10" in text
-    assert "(made, 2 folds, test part)" in printed.legend

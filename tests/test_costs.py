@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs
 
-from rankviz import RankSVM
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import (
     PLAIN,
@@ -107,15 +106,6 @@ def test_a_table_and_weights_of_queries_together() -> None:
     )
 
 
-def test_whole_costs_are_repeated_pairs() -> None:
-    y, ptr = np.array([1, 0, 1]), offsets([3])
-    f, loss = np.array([0.3, 0.1, -0.4]), LOSSES["logistic"]
-    twice = PairRisk(y, ptr, loss, pair_costs(((0.0, 0.0), (2.0, 0.0)), y, ptr)).at(f)
-    once = PairRisk(y, ptr, loss).at(f)
-    assert twice.value == pytest.approx(2 * once.value)
-    np.testing.assert_allclose(twice.gradient, 2 * once.gradient)
-
-
 @pytest.mark.parametrize("costs", [None, *RULES])
 @pytest.mark.parametrize("name", GRADES)
 def test_the_laplacian_of_all_pairs(name: str, costs: str | None) -> None:
@@ -171,12 +161,3 @@ def test_costs_as_values() -> None:
     assert frozen_costs("slack") == "slack"
     assert frozen_costs(None) is None
     assert hash(table)
-
-
-@pytest.mark.parametrize(
-    "costs", [[[0, 0], [1, 0]], ["query", ((0, 0), (1, 0))], ("query", np.tril([[0.0, 0], [1, 0]]))]
-)
-def test_a_table_may_be_a_list_or_an_array(costs: object) -> None:
-    frozen = RankSVM("linear", costs=frozen_costs(costs)).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
-    given = RankSVM("linear", costs=costs).fit([[1.0], [0.0]], [1, 0], qid=[1, 1])
-    assert given.objective_ == frozen.objective_

@@ -151,31 +151,28 @@ def scores_along(
     return model.predict(rows) - model.predict(b[None])
 
 
-@pytest.mark.parametrize("gamma", [1e-2, 1e2, 1e4])
+@pytest.mark.parametrize("gamma", [1e-2, 1e4])
 @pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
 def test_a_grid_of_many_values_finds_no_other_crossing(feature_map: str, kernel: str, gamma: float) -> None:
     """Between two values of the grid, crossings are odd in number exactly if the sign changes."""
+    if (feature_map, kernel, gamma) == ("fourier", "laplacian", 1e4):
+        return  # too many waves for one look: tried below
     model, X = narrow_problem(feature_map, kernel, gamma)
-    dense = np.linspace(0.0, 1.0, 40_001)
-    many_waves = (feature_map, kernel) == ("fourier", "laplacian") and gamma >= 1e3
-    for i, j in ((0, 1),) if many_waves else ((0, 1), (5, 12), (7, 7), (29, 3)):
-        for feature in (0,) if many_waves else (0, 1):
+    dense, rounding = np.linspace(0.0, 1.0, 20_001), 1e-9 * np.abs(model.predict(X)).max()
+    for i, j in ((0, 1), (5, 12), (7, 7), (29, 3)):
+        for feature in (0, 1):
             margin = scores_along(model, X[i], X[j], feature, dense)
-            rounding = 1e-9 * np.abs(model.predict(X)).max()
             turned = np.sign(margin[:-1]) != np.sign(margin[1:])
             clear = np.minimum(np.abs(margin[:-1]), np.abs(margin[1:])) > rounding
             seen = crossings_seen(model, X[i], X[j], feature, (0.0, 1.0))
+            assert seen.step == 0.0
             assert (np.diff(seen.values) > 0).all()
-            if seen.step == 0.0:
-                counts = np.histogram(seen.values, dense)[0]
-                np.testing.assert_array_equal(counts[clear] % 2, turned[clear])
-                assert (turned & clear).sum() <= len(seen.values)
-            else:  # it says so
-                assert many_waves
-                assert seen.step < 1e-3
+            counts = np.histogram(seen.values, dense)[0]
+            np.testing.assert_array_equal(counts[clear] % 2, turned[clear])
+            assert (turned & clear).sum() <= len(seen.values)
 
 
-@pytest.mark.parametrize("gamma", [1e-2, 1e2, 1e4])
+@pytest.mark.parametrize("gamma", [1e-2, 1e4])
 @pytest.mark.parametrize(("feature_map", "kernel"), KERNEL_MAPS)
 def test_no_value_of_a_grid_swaps_with_a_smaller_change(feature_map: str, kernel: str, gamma: float) -> None:
     model, X = narrow_problem(feature_map, kernel, gamma)
@@ -184,7 +181,7 @@ def test_no_value_of_a_grid_swaps_with_a_smaller_change(feature_map: str, kernel
         best = smallest_swap(model, X[i], X[j], X)
         smallest = np.inf
         for feature in (0, 1):
-            dense = np.linspace(X[:, feature].min(), X[:, feature].max(), 40_001)
+            dense = np.linspace(X[:, feature].min(), X[:, feature].max(), 20_001)
             margin = scores_along(model, X[i], X[j], feature, dense)
             rounding = 1e-9 * np.abs(model.predict(X)).max()
             side = np.sign(scores_along(model, X[i], X[j], feature, X[i, [feature]]))
@@ -242,11 +239,11 @@ def test_what_is_scanned_says_how_finely() -> None:
 def test_the_nearest_of_very_many_waves_is_found() -> None:
     """Frequencies of a narrow Laplacian kernel make too many waves for one look; near A they are seen."""
     model, X = narrow_problem("fourier", "laplacian", 1e4)
-    assert crossings_seen(model, X[0], X[1], 0, (0.0, 1.0)).step > 0
+    assert 0 < crossings_seen(model, X[0], X[1], 0, (0.0, 1.0)).step < 1e-3
     best = smallest_swap(model, X[0], X[1], X)
     assert best is not None
     assert best.step == 0.0
-    near = X[0, best.feature] + np.linspace(-1, 1, 40_001) * abs(best.change) * 0.999
+    near = X[0, best.feature] + np.linspace(-1, 1, 20_001) * abs(best.change) * 0.999
     assert len(set(np.sign(scores_along(model, X[0], X[1], best.feature, near)))) == 1
 
 

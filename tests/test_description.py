@@ -130,40 +130,12 @@ def test_legends_and_sentences() -> None:
 
 
 PLAIN = RunSpec("OHSUMED", feature_map="linear", C=2.0**-7)
-KERNEL = RunSpec("demo", "all", feature_map="nystroem", n_components=500, C=0.3, gamma=0.25, seed=3)
-
-
-def test_settings_are_told_where_the_run_has_them() -> None:
-    told = describe(KERNEL)
-    assert told.data == "demo all"
-    assert "m = 500" in told.model
-    assert told.words("C", "gamma", "seed") == ("C = 0.3", "γ = 2⁻²", "seed 3")
-    assert describe(PLAIN).words("gamma", "seed") == ()
-    assert told.without("C", "gamma", "seed").words("C", "gamma", "seed", "loss") == ("squared hinge",)
-
-
-def test_what_is_not_as_usual_is_told() -> None:
-    usual, other = describe(PLAIN), describe(PLAIN.but(costs="grade_query", solver="lbfgs"))
-    assert {name for name, _ in other.settings} - {name for name, _ in usual.settings} == {"costs", "solver"}
-    assert "landmarks" not in str(describe(KERNEL))
-    assert "k-means++ landmarks" in describe(KERNEL.but(landmarks="kmeans++")).model
-    assert "rank 20" in describe(KERNEL.but(rank=20)).model
 
 
 def test_a_table_of_costs_is_told_pair_by_pair() -> None:
     table = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (2.0, 1.3, 0.0))
     assert "λ₁₀ = 1, λ₂₀ = 2, λ₂₁ = 1.3" in str(describe(PLAIN.but(costs=table)))
     assert "λ₂₁ = 1.3, × μ by query" in str(describe(PLAIN.but(costs=("query", table))))
-
-
-def test_a_normalisation_is_named_where_there_is_one() -> None:
-    assert describe(PLAIN).normalisation == ""
-    assert "normalised: Query-level z-score" in str(describe(PLAIN.but(normalisation="query_zscore")))
-
-
-@pytest.mark.parametrize(("fold", "words"), [("Fold3", "demo fold 3"), ("all", "demo all")])
-def test_folds_are_numbers_in_words(fold: str, words: str) -> None:
-    assert data_words(RunSpec("demo", fold)) == words
 
 
 # --- methods of nowhere -------------------------------------------------------------------------------------

@@ -10,11 +10,9 @@ from dataclasses import replace
 import pytest
 from conftest_sweeps import GRID, LINEAR, SPEC
 
-from rankviz import RunSpec
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
 from rankviz.runs import Cost, Design, Range, Values, cost, powers
-from rankviz.runs.axes import KINDS
 from rankviz.runs.estimate import LAPTOP, Shape, estimate, total_seconds
 
 C = Values("C", (0.25, 1.0))
@@ -236,16 +234,6 @@ def test_the_cost_is_that_of_all_its_runs_together() -> None:
     assert math.isfinite(found.seconds)
 
 
-def test_every_kind_has_a_label() -> None:
-    assert all(kind.label for kind in KINDS.values())
-
-
 def test_values_that_stand_twice_count_once_and_are_pythons_own() -> None:
     assert Design(SPEC, (Values("C", (1, 1.0, 2)),)).axes == (Values("C", (1.0, 2.0)),)
     assert powers(-1, 2) == (0.5, 1.0, 2.0, 4.0)
-
-
-def test_another_method_has_axes_of_its_own() -> None:
-    base = RunSpec("demo", method="factorized", n_components=10)
-    design = Design(base, (Values("factors", (1, 2)),))
-    assert [spec.factors for spec in design.specs()] == [1, 2]

@@ -8,10 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import rankviz
-from tools.docs import DocumentationError, check
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCS = REPOSITORY / "docs"
@@ -67,12 +64,6 @@ def test_the_examples_of_a_page_run_one_after_the_other(tmp_path: Path) -> None:
             assert shown in printed, f"{path.name} shows {shown!r}, but its examples print {printed!r}"
 
 
-def test_there_are_pages_with_examples() -> None:
-    assert {"README", "index", "python", "bring-data", "choose-c-and-gamma", "add-a-loss"} <= {
-        p.stem for p in WITH_EXAMPLES
-    }
-
-
 def test_the_readme_is_short_and_shows_its_output() -> None:
     readme = PAGES[0].read_text(encoding="utf-8")
     assert len(readme.split()) <= 700
@@ -86,47 +77,6 @@ def test_every_public_name_stands_in_the_interface_once() -> None:
         for name in NAMED.findall(path.read_text(encoding="utf-8"))
     ]
     assert [name for name in rankviz.__all__ if named.count(name) != 1] == []
-
-
-def site(folder: Path, **pages: str) -> Path:
-    for name, text in pages.items():
-        (folder / f"{name}.html").write_text(f"<html><body>{text}</body></html>", encoding="utf-8")
-    return folder
-
-
-def test_links_to_pages_and_places_that_exist_pass(tmp_path: Path) -> None:
-    check(
-        site(tmp_path, a='<h1 id="x">A</h1><a href="b.html#y">b</a><a href="#x">x</a>', b='<p id="y">B</p>')
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('<a href="c.html">c</a>', r"a\.html leads to c\.html, which is not there"),
-        ('<a href="#nowhere">n</a>', "leads to #nowhere, where there is no such place"),
-        ('<img src="missing.png">', r"leads to missing\.png, which is not there"),
-        ('<script src="//elsewhere/x.js"></script>', "fetches //elsewhere/x.js"),
-        ('<link rel="stylesheet" href="http://elsewhere/x.css">', "fetches http://elsewhere/x.css"),
-    ],
-)
-def test_faults_of_pages_are_found(text: str, words: str, tmp_path: Path) -> None:
-    with pytest.raises(DocumentationError, match=words):
-        check(site(tmp_path, a=text))
-
-
-@pytest.mark.parametrize(
-    "rule", ["@import 'http://elsewhere/x.css';", "p { background: url(//elsewhere/x.png) }"]
-)
-def test_what_a_style_fetches_is_found(rule: str, tmp_path: Path) -> None:
-    (tmp_path / "own.css").write_text(rule)
-    with pytest.raises(DocumentationError, match=r"own\.css fetches (http:)?//elsewhere/x"):
-        check(site(tmp_path, a="<p>A</p>"))
-
-
-def test_an_empty_site_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(DocumentationError, match="no pages"):
-        check(tmp_path)
 
 
 ARCHITECTURE = REPOSITORY / "ARCHITECTURE.md"
@@ -187,20 +137,6 @@ def test_every_file_and_name_in_the_architecture_and_its_decisions_exists() -> N
     words = source_words()
     found = {path.name: unknown_names(path.read_text(encoding="utf-8"), words) for path in DESCRIBING}
     assert {name: missing for name, missing in found.items() if missing} == {}
-
-
-@pytest.mark.parametrize(
-    "span",
-    [
-        "rankviz/no_such.py",
-        "rankviz/common/errors.py:NoSuchError",
-        "rankviz/models/ranksvm.py:RankSVM.no_such",
-        "no_such_name()",
-        "no_such/",
-    ],
-)
-def test_a_name_that_does_not_exist_is_noticed(span: str) -> None:
-    assert unknown_names(f"See `{span}` and `rankviz/common/errors.py:DataError`.", source_words()) == [span]
 
 
 def test_links_of_the_architecture_and_its_decisions_lead_somewhere() -> None:

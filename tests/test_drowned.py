@@ -24,7 +24,7 @@ def moved(offset: float, by_query: bool = False) -> np.ndarray:
 
 
 @pytest.mark.parametrize("by_query", [False, True])
-@pytest.mark.parametrize("offset", [1e5, 1e6, 1e7, 1e8, 1e12])
+@pytest.mark.parametrize("offset", [1e5, 1e12])
 @pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_rounding_leaves_nothing_of_is_refused(

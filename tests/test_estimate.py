@@ -6,12 +6,11 @@ import math
 import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from rankviz import DataError, Fold, RunSpec, execute
-from rankviz.common.memory import free_memory, megabytes
+from rankviz.common.memory import megabytes
 from rankviz.datasets import make_fold
 from rankviz.learning.memory import TrainingSizes
 from rankviz.learning.solvers import SOLVERS
@@ -277,16 +276,6 @@ def test_the_default_budget_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("rankviz.learning.memory.free_memory", lambda: predicted.bytes // 10)
     with pytest.raises(DataError, match="70%"):
         check_budget(predicted)
-
-
-def test_free_memory_here_and_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert free_memory() > 1e6
-
-    def refuse(path: Path) -> str:
-        raise OSError
-
-    monkeypatch.setattr(Path, "read_text", refuse)
-    assert free_memory() > 1e6
 
 
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier"])

@@ -24,13 +24,6 @@ def test_a_seed_makes_fits_equal_bit_for_bit(name: str) -> None:
     assert np.array_equal(other.predict(X), one.predict(X)) == (name == "linear")
 
 
-def test_the_preconditioner_changes_the_way_and_not_the_end() -> None:
-    settings = {"C": 10.0, "tol": 1e-10}
-    auto, none = (fitted("nystroem", preconditioner=kind, **settings) for kind in ("auto", "none"))
-    assert auto.objective_ == pytest.approx(none.objective_, rel=1e-9)
-    assert auto.trace_["cg_iterations"].sum() < none.trace_["cg_iterations"].sum()
-
-
 def test_other_random_states() -> None:
     draws = [fitted("fourier", random_state=np.random.RandomState(3)).predict(X) for _ in range(2)]
     np.testing.assert_array_equal(*draws)
@@ -85,20 +78,6 @@ def test_data_with_nothing_to_learn(name: str, features: np.ndarray, grades: lis
     assert svm.status_ is Status.CONVERGED
     assert svm.objective_ == pytest.approx(0.1 * svm.n_pairs_)
     np.testing.assert_allclose(svm.predict(features), 0, atol=1e-9)
-
-
-@pytest.mark.parametrize("rank", [None, 10_000])
-def test_more_landmarks_than_documents(rank: int | None) -> None:
-    double = np.vstack((X, X))
-    svm = model("nystroem", n_components=10_000, rank=rank).fit(double, np.tile(Y, 2), qid=np.tile(QID, 2))
-    assert svm.n_components_ == len(X)
-
-
-def test_scores_of_the_full_rank_are_those_of_the_cholesky_form() -> None:
-    settings = {"n_components": 40, "gamma": 0.2, "C": 1.0, "tol": 1e-12}
-    cholesky, eigen = fitted("nystroem", **settings), fitted("nystroem", rank=40, **settings)
-    np.testing.assert_allclose(cholesky.predict(X), eigen.predict(X), atol=1e-5)
-    assert cholesky.objective_ == pytest.approx(eigen.objective_, rel=1e-8)
 
 
 def test_scale_gamma_makes_the_unit_of_features_irrelevant() -> None:

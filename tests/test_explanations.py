@@ -151,9 +151,8 @@ def test_factors_that_vanish_are_not_divided_by() -> None:
     small_share(shapley_values(form, a, b), by_coalitions(score, a, b), 1.0)
 
 
-@each_model
-def test_features_that_agree_have_no_share(make: Callable[[], Any]) -> None:
-    model = make().fit_data(DATA)
+def test_features_that_agree_have_no_share() -> None:
+    model = RankSVM("nystroem", n_components=12, gamma=0.3, C=0.5).fit_data(DATA)
     a = DATA.X[0]
     same = explain_margin(model, a, a)
     assert not same.values.any()
@@ -163,16 +162,6 @@ def test_features_that_agree_have_no_share(make: Callable[[], Any]) -> None:
     one = explain_margin(model, a, b)
     assert not np.delete(one.values, 4).any()
     assert one.values[4] == pytest.approx(float(one.margin), abs=1e-12)
-
-
-def test_repeated_documents_and_columns() -> None:
-    """A column that is another one again has the same share."""
-    X = np.column_stack((DATA.X, DATA.X[:, 2]))
-    model = RankSVM("nystroem", n_components=500, gamma=0.3)
-    model.fit(np.vstack((X, X)), np.tile(DATA.y, 2), qid=np.repeat([*DATA.qid, *(DATA.qid + 100)], 1))
-    found = explain_margin(model, X[0], X[1])
-    assert found.values[2] == pytest.approx(found.values[-1], abs=1e-13) != 0
-    assert abs(found.rest) < 1e-9
 
 
 def test_shares_of_a_linear_model_keep_what_a_large_offset_hides() -> None:
@@ -198,13 +187,6 @@ def test_many_pairs_at_once_are_the_single_ones() -> None:
     none = explain_margin(model, A[:0], B[:0])
     assert none.values.shape == (0, D)
     assert none.margin.shape == (0,)
-
-
-def test_the_other_way_round_is_the_negative() -> None:
-    model = RankSVM("fourier", n_components=30, gamma=0.3).fit_data(DATA)
-    a, b = DATA.X[0], DATA.X[9]
-    forth, back = explain_margin(model, a, b), explain_margin(model, b, a)
-    np.testing.assert_allclose(forth.values, -back.values, atol=1e-14)
 
 
 def test_it_can_be_stopped_between_pairs() -> None:

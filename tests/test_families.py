@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest_runs import EVERY, others
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from rankviz import (
-    DataError,
-    DataWarning,
     Fold,
     Progress,
     RankSVM,
@@ -24,7 +20,7 @@ from rankviz import (
     execute,
     execute_all,
 )
-from rankviz.datasets import RankingData, make_fold
+from rankviz.datasets import make_fold
 from rankviz.features import RBF
 from rankviz.learning.objective import Status
 from rankviz.models.ranksvm import fit_curve
@@ -202,12 +198,6 @@ def test_the_kernel_of_a_part_is_computed_once(fold: Fold, monkeypatch: pytest.M
     assert [n for n, _ in parts] == [part.n_documents for part in fold.parts.values()]
 
 
-def stopping(after: int) -> Iterator[bool]:
-    yield from [False] * after
-    while True:
-        yield True
-
-
 def test_stopped_in_the_middle(fold: Fold) -> None:
     finished: list[RunRecord] = []
 
@@ -241,19 +231,6 @@ def test_a_run_that_did_not_converge_is_nowhere_to_start_from(fold: Fold) -> Non
     assert (first.status_, second.start_) == (Status.MAX_ITERATIONS, "zero")
 
 
-def test_faults_are_named(fold: Fold) -> None:
-    good = SPEC.but(n_components=3)
-    for change, words in (
-        ({"C": -1.0}, "C=-1.0"),
-        ({"start": "far"}, "start='far'"),
-        ({"loss": "x"}, "loss='x'"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            list(execute_all([SPEC.but(**change)], fold=fold))
-    with pytest.raises(DataError, match="digest"):
-        list(execute_all([good, SPEC.but(digest="0")], fold=fold))
-
-
 # --- fit_curve ----------------------------------------------------------------------------------------------
 
 
@@ -271,34 +248,12 @@ def test_fit_curve_is_separate_fits(fold: Fold) -> None:
     assert not hasattr(svm, "coef_")
 
 
-def test_fit_curve_without_a_grid_is_one_fit(fold: Fold) -> None:
-    [one] = fit_curve(RankSVM("nystroem", n_components=9, gamma="scale"), fold.train)
-    pd.testing.assert_series_equal(
-        pd.Series(one.coef_), pd.Series(RankSVM("nystroem", n_components=9).fit_data(fold.train).coef_)
-    )
-
-
-def test_fit_curve_of_truncated_maps(fold: Fold) -> None:
-    found = list(fit_curve(RankSVM("nystroem", rank=4), fold.train, n_components=[6, 12]))
-    assert [one.start_ for one in found] == ["zero", "zero"]
-    assert [len(one.feature_map_.landmarks) for one in found] == [6, 12]
-
-
 def test_fit_curve_stopped(fold: Fold) -> None:
     def stop(progress: Progress) -> bool:
         return progress.stage == "newton"
 
     found = list(fit_curve(RankSVM("nystroem"), fold.train, n_components=[5, 10], callback=stop))
     assert [one.status_ for one in found] == [Status.STOPPED]
-
-
-def test_data_with_nothing_to_learn() -> None:
-    for X, y in ((np.ones((1, 3)), [1]), (np.zeros((4, 1)), [0, 1, 1, 0]), (np.ones((3, 2)), [1, 1, 1])):
-        data = RankingData.from_arrays(X, y, [1] * len(y))
-        for name in MAPS:
-            with pytest.warns(DataWarning, match="every score"):
-                found = list(fit_curve(RankSVM(name, gamma=1.0), data, n_components=[1, 4], C=[0.1, 0.2]))
-            assert [one.status_ for one in found] == [Status.CONVERGED] * 4
 
 
 @pytest.mark.parametrize("name", ["nystroem", "fourier"])

@@ -6,39 +6,16 @@ import numpy as np
 import pytest
 from naive_ranking import problem
 
-from rankviz.features import FEATURE_MAPS, RBF, MapSettings
+from rankviz.features import FEATURE_MAPS, MapSettings
 from rankviz.features.operator import CosineBasis, DenseBasis
-from rankviz.learning.feature_space import RankObjective
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.objective import Status
-from rankviz.learning.risk import PairRisk
 from rankviz.learning.training import FamilyFeatures, MapFamily
 
 X, Y, PTR = problem(n_queries=12)
-DOUBLED = np.vstack((X, X[::-1], np.zeros((3, X.shape[1]))))
 MAPS = ("linear", "nystroem", "fourier")
 
 
 def family(name: str, m: int, documents: np.ndarray = X, **settings: object) -> MapFamily:
     return MapFamily(FEATURE_MAPS[name].make(MapSettings(m, **settings)), documents)
-
-
-@pytest.mark.parametrize("documents", [X, DOUBLED], ids=["distinct", "doubled"])
-@pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize("keep", [True, False])
-def test_a_family_holds_the_maps_fitted_alone(name: str, documents: np.ndarray, *, keep: bool) -> None:
-    maps = family(name, 1000, documents, seed=4)
-    features = FamilyFeatures(maps, X, keep_arguments=keep)
-    for gamma in (0.3, 2.0**-10, 0.3):
-        for m in (1, 7, 30, 1000):
-            alone = FEATURE_MAPS[name].make(MapSettings(m, RBF(gamma), seed=4)).fit(documents)
-            found = features.operator(m, gamma)
-            assert maps.map(m, gamma).n_components == alone.n_components
-            np.testing.assert_allclose(found.dense(), alone.operator(X).dense(), atol=1e-6)
-            np.testing.assert_allclose(
-                maps.map(m, gamma).operator(X).dense(), alone.operator(X).dense(), atol=1e-6
-            )
 
 
 @pytest.mark.parametrize("name", ["nystroem", "fourier"])
@@ -75,15 +52,3 @@ def test_shares_of_seconds_go_with_columns() -> None:
     features.operator(10, 0.5)
     assert features.seconds(maps.map(10, 0.5)) == pytest.approx(features.seconds(maps.map(40, 0.5)) / 4)
     assert 0 < maps.seconds(maps.map(10, 0.5)) < maps.seconds(maps.map(40, 0.5))
-
-
-def test_a_preconditioner_of_another_c_serves() -> None:
-    risk, solver = PairRisk(Y, PTR, LOSSES["squared_hinge"]), TruncatedNewton(tol=1e-9)
-    features = FamilyFeatures(family("nystroem", 30), X).operator(30, 0.5)
-    first = solver.solve(RankObjective(features, risk, 1.0))
-    assert first.precondition is not None
-    alone = solver.solve(RankObjective(features, risk, 2.0))
-    shared = solver.solve(RankObjective(features, risk, 2.0), first.point.w, precondition=first.precondition)
-    assert shared.status is Status.CONVERGED
-    assert shared.precondition is first.precondition
-    assert shared.point.value == pytest.approx(alone.point.value, rel=1e-8)

@@ -8,9 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from naive_kernels import DOCUMENTS, OTHERS, RNG, approximation, kernel
+from naive_kernels import DOCUMENTS, OTHERS, RNG, kernel
 
-from rankviz.common import parallel
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.features import (
     FEATURE_MAPS,
@@ -44,21 +43,6 @@ def test_identical_rows_have_kernel_one(scale: float) -> None:
     diagonal = np.diag(rbf_kernel(X, X, 1.0))
     assert (diagonal <= 1).all()
     assert (1 - diagonal).max() <= 1e-14 * (1 + (X**2).sum(axis=1).max())
-
-
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = rbf_kernel(DOCUMENTS, OTHERS, 0.3)
-    monkeypatch.setattr(parallel, "BLOCK_ENTRIES", 7 * len(OTHERS))
-    told: list[Progress] = []
-    np.testing.assert_allclose(rbf_kernel(DOCUMENTS, OTHERS, 0.3, told.append), whole, rtol=1e-14)
-    assert [p.stage for p in told] == ["features"] * 9
-    assert [p.fraction for p in told] == [*(7 * i / 60 for i in range(1, 9)), 1.0]
-
-
-def test_large_blocks_are_shared_among_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "cores", lambda: 3)
-    X = RNG.normal(size=(700, 4))
-    np.testing.assert_allclose(rbf_kernel(X, X[:300], 0.5), kernel(X, X[:300], 0.5), atol=1e-13)
 
 
 def test_a_report_that_raises_ends_the_computation() -> None:
@@ -157,45 +141,6 @@ def test_cosines_of_numbers_that_are_none() -> None:
     angles = np.array([[0.5, np.nan, np.pi]])
     cosines(angles)
     np.testing.assert_allclose(angles, np.cos([[0.5, np.nan, np.pi]]))
-
-
-@pytest.mark.parametrize("m", [1, 3, 50])
-def test_fourier_features_are_nested(m: int) -> None:
-    small, large = (
-        RandomFourier(k, RBF(0.5), seed=9).fit(DOCUMENTS).operator(DOCUMENTS).dense() for k in (m, 64)
-    )
-    np.testing.assert_allclose(small, np.sqrt(64 / m) * large[:, :m], atol=1e-13)
-
-
-def test_fourier_features_have_the_kernel_as_their_mean() -> None:
-    """E[φφᵀ] = K, and the error of one draw falls as 1/√m: by 8 from m = 32 to m = 2048."""
-    X, gamma = DOCUMENTS[:20], 0.1
-    K = kernel(X, X, gamma)
-
-    def error(m: int) -> float:
-        draws = [approximation(RandomFourier(m, RBF(gamma), seed=s).fit(X), X) - K for s in range(40)]
-        return float(np.sqrt(np.mean(np.square(draws))))
-
-    def bias(m: int) -> float:
-        return float(
-            np.abs(
-                np.mean(
-                    [approximation(RandomFourier(m, RBF(gamma), seed=s).fit(X), X) for s in range(40)], axis=0
-                )
-                - K
-            ).max()
-        )
-
-    assert error(32) / error(2048) == pytest.approx(8, rel=0.15)
-    assert bias(2048) < 5 / np.sqrt(40 * 2048)
-
-
-def test_frequencies_have_the_variance_of_the_kernel() -> None:
-    fitted = RandomFourier(20_000, RBF(0.3), seed=0).fit(np.zeros((1, 2)))
-    assert fitted.frequencies.var() == pytest.approx(0.6, rel=0.03)
-    assert fitted.phases.min() >= 0
-    assert fitted.phases.max() < 2 * np.pi
-    assert fitted.phases.mean() == pytest.approx(np.pi, rel=0.02)
 
 
 @pytest.mark.parametrize("name", FEATURE_MAPS)

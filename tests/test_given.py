@@ -5,18 +5,22 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rankviz import Fold, RankingData, RunRecord, RunSpec, compare, evaluate, execute, figures, measure
+from rankviz import Fold, RankingData, RunRecord, RunSpec, compare, evaluate, execute, figures
+from rankviz.analysis.comparison import best_of
 from rankviz.analysis.contestants import Matched, contestants
+from rankviz.analysis.tables import BETTER, WORSE, printed_table
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_fold, score_files
 from rankviz.datasets.archives import Limits, Upload, list_members
 from rankviz.datasets.score_files import Given, files_at, names_in_runs, read_given, safe_name
+from rankviz.metrics.definitions import COMPARED
 from rankviz.runs.description import describe
 from rankviz.runs.given import WRITERS, record_of, records_of, system_named
 
@@ -361,13 +365,37 @@ def test_equal_scores_of_a_given_system_are_told() -> None:
 
 def test_own_gains_are_compared() -> None:
     same = np.zeros(TEST.n_documents)
-    own = "nDCG(gains={0: 0, 1: 1, 2: 9})@5"
-    found = compare({"mine": SCORES, "constant": same}, TEST, ["nDCG(gains={1: 1, 2: 9})@5"])
+    own, usual = "nDCG(gains={0: 0, 1: 1, 2: 9})@5", "nDCG(gains={0: 0, 1: 1, 2: 3})@5"
+    names = [own.replace("0: 0, ", ""), usual, "NDCG@5"]
+    found = compare({"mine": SCORES, "constant": same}, TEST, names)
     standings = found.standings.set_index(["label", "metric"])["mean"]
     for label, scores in {"mine": SCORES, "constant": same}.items():
-        assert standings[label, own] == pytest.approx(measure(own).mean(scores, TEST))
+        wanted = evaluate(scores, TEST, replace(COMPARED, gain=(0, 1, 9)), at=[5]).mean["NDCG@5"]
+        assert standings[label, own] == pytest.approx(wanted)
+        assert standings[label, usual] == standings[label, "NDCG@5"] != standings[label, own]
     assert any(f"{own} would be" in text for text in found.notes)
     with pytest.raises(SettingError, match="cannot be read"):
         compare({"mine": SCORES, "constant": same}, TEST, ["nDCG(gain=)@5"])
-    with pytest.raises(SettingError, match="less MeanRank is better"):
-        compare({"mine": SCORES, "constant": same}, TEST, ["MeanRank"])
+
+
+def test_less_of_a_rank_is_better() -> None:
+    data = make_fold(n_queries=100, documents_per_query=(8, 12), seed=4).test
+    middle = np.random.default_rng(0).normal(size=data.n_documents)
+    scores = {"middle": middle, "bad": -data.y, "good": data.y}
+    found = compare(scores, data, ["MeanRank", "MAP"])
+    n = found.delta("good", "MeanRank")["queries"]
+    for metric, sign in (("MeanRank", -1), ("MAP", 1)):
+        for label, better in (("good", 1), ("bad", -1)):
+            row = found.delta(label, metric)
+            assert np.sign(row["difference"]) == sign * better
+            assert (row["better"] > row["worse"]) == (better > 0)
+        assert "good is better than middle; bad is worse" in found.answer(metric)
+        assert best_of(found.matched, metric, "middle").label == "good"
+        assert "is better than middle" in best_of(found.matched, metric, "middle").sentence()
+    assert f"on {found.delta('good', 'MeanRank')['better']} of {n} queries" in found.sentence(
+        "good", "MeanRank"
+    )
+    assert "Less MeanRank is better." in found.notes
+    cells = dict(printed_table(found).rows)
+    assert [(cell.bold, cell.mark) for cell in cells["good"]] == [(True, BETTER)] * 2
+    assert [(cell.bold, cell.mark) for cell in cells["bad"]] == [(False, WORSE)] * 2

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive_ranking import GRADES, problem, qid_of
+from naive_ranking import problem, qid_of
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.features.kernel_matrix import kernel_matrix
@@ -117,35 +116,10 @@ def test_the_trace_tells_of_one_way_through_narrower_hinges() -> None:
     assert trace["objective"].iloc[0] == 0.5 * len(differences(None)[0])
 
 
-def test_few_steps_are_said_to_be_too_few() -> None:
-    with pytest.warns(ConvergenceWarning, match="largest number of iterations.*duality gap.*max_iter"):
-        svm = RankSVM(C=0.5, loss="hinge", max_iter=4).fit(X, Y, qid=DATA.qid)
-    assert (svm.status_, svm.n_iter_) == (Status.MAX_ITERATIONS, 4)
-    assert svm.gap_ > 1e-6
-
-
-def test_a_stop_keeps_the_weights_so_far() -> None:
-    def stop(progress: object) -> bool:
-        record = progress.record
-        return record is not None and record["smoothing"] == 0.0 and record["iteration"] >= 1
-
-    svm = RankSVM(C=0.5, loss="hinge").fit(X, Y, qid=DATA.qid, callback=stop)
-    assert svm.status_ is Status.STOPPED
-    assert np.isfinite(svm.coef_).all()
-
-
 def test_an_impossible_tolerance_ends_as_stalled() -> None:
     svm = RankSVM(C=0.5, loss="hinge", tol=1e-16, max_iter=400).fit_data(DATA)
     assert svm.status_ in (Status.STALLED, Status.CERTIFIED)
     assert svm.gap_ < 1e-9
-
-
-@pytest.mark.parametrize("name", ["one grade", "single documents", "one document"])
-def test_without_pairs_the_weights_are_zero(name: str) -> None:
-    y, ptr = GRADES[name]
-    data = RankingData.from_arrays(np.ones((len(y), 2)), y, qid_of(ptr))
-    svm = RankSVM(loss="hinge").fit_data(data)
-    assert (svm.coef_.tolist(), svm.objective_, svm.gap_) == ([0.0, 0.0], 0.0, 0.0)
 
 
 @pytest.mark.letor

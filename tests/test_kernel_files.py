@@ -20,7 +20,7 @@ def written(path: Path, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
 
 
 @each_kernel
-@pytest.mark.parametrize("feature_map", ["nystroem", "fourier", "exact", "own space", "linear"])
+@pytest.mark.parametrize("feature_map", ["nystroem", "fourier", "exact", "own space"])
 def test_files(kernel: str, feature_map: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if feature_map == "fourier" and not KERNELS[kernel].shift_invariant:
         return

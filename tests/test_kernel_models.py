@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import sklearn
-from conftest_kernels import DATA, QID, SETTINGS, X, Y, each_kernel, kernel_of, model
+from conftest_kernels import DATA, PTR, QID, SETTINGS, X, Y, each_kernel, kernel_of, model
 from naive_kernels import slow_kernel
-from scipy.optimize import minimize
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from naive_ranking import slow_optimum
 
 from rankviz import DataError, FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.datasets import RankingData
-from rankviz.models.ranksvm import fit_curve
-
-
-def slow_optimum(kernel: str, C: float) -> float:
-    """½βᵀKβ + C Σ max(0, 1 − t)² by SciPy, over the coordinates of K's own eigenvectors."""
-    values, vectors = np.linalg.eigh(slow_kernel(kernel_of(kernel), X, X))
-    Phi = vectors * np.sqrt(np.maximum(values, 0.0))
-    better, worse = np.nonzero((Y[:, None] > Y) & (QID[:, None] == QID))
-
-    def value(w: np.ndarray) -> tuple[float, np.ndarray]:
-        f = Phi @ w
-        slack = np.maximum(0.0, 1.0 - f[better] + f[worse])
-        pull = np.zeros(len(f))
-        np.add.at(pull, better, -2 * C * slack)
-        np.add.at(pull, worse, 2 * C * slack)
-        return 0.5 * float(w @ w) + C * float(slack @ slack), w + Phi.T @ pull
-
-    options = {"maxiter": 5000, "gtol": 1e-8, "ftol": 1e-15}
-    return float(minimize(value, np.zeros(len(values)), jac=True, method="L-BFGS-B", options=options).fun)
+from rankviz.learning.losses import LOSSES
 
 
 @each_kernel
 def test_every_way_reaches_scipys_optimum(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = slow_optimum(kernel, 0.5)
+    values, vectors = np.linalg.eigh(slow_kernel(kernel_of(kernel), X, X))
+    Phi = vectors * np.sqrt(np.maximum(values, 0.0))
+    expected = slow_optimum(Phi, Y, PTR, 0.5, LOSSES["squared_hinge"])[1]
     factored, nystroem = (model(kernel, name).fit_data(DATA) for name in ("exact", "nystroem"))
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     own = model(kernel).fit_data(DATA)
@@ -80,37 +61,6 @@ def test_gamma_scale_is_one_over_the_variance_for_every_kernel_that_has_gamma() 
         assert fitted.feature_map_.kernel.gamma == fitted.gamma_
 
 
-def test_random_fourier_with_the_laplacian_kernel_comes_close() -> None:
-    exact = model("laplacian").fit_data(DATA).objective_
-    far, near = (
-        model("laplacian", "fourier", n_components=m, tol=1e-6).fit_data(DATA).objective_ for m in (20, 3000)
-    )
-    assert abs(near - exact) < 0.1 * abs(far - exact)
-    assert near == pytest.approx(exact, rel=0.02)
-
-
-@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
-def test_a_curve_is_that_of_separate_fits(feature_map: str) -> None:
-    base = model("laplacian", feature_map, tol=1e-8)
-    for one in fit_curve(base, DATA, n_components=[5, 20], gamma=[0.05, 0.4], C=[0.1, 1.0]):
-        settings = {name: getattr(one, name) for name in ("n_components", "gamma", "C")}
-        alone = clone(base).set_params(**settings).fit_data(DATA)
-        assert one.objective_ == pytest.approx(alone.objective_, rel=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore::rankviz.common.errors.SettingWarning")
-def test_a_grid_search_over_kernels() -> None:
-    grid = {"kernel": list(SETTINGS), "coef0": [0.0, 1.0], "feature_map": ["exact", "nystroem"]}
-    base = RankSVM("nystroem", n_components=9, tol=1e-3, degree=2)
-    with sklearn.config_context(enable_metadata_routing=True):
-        svm = base.set_fit_request(qid=True).set_score_request(qid=True)
-        search = GridSearchCV(svm, grid, cv=GroupKFold(2)).fit(X, Y, groups=QID, qid=QID)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    copied = clone(search.best_estimator_)
-    assert copied.get_params() == search.best_estimator_.get_params()
-    assert copied.degree == 2
-
-
 # --- settings ---------------------------------------------------------------------------------------------
 
 
@@ -126,15 +76,6 @@ def test_kernels_beyond_numbers_are_refused() -> None:
         FactorizedRankSVM(feature_map="exact", kernel="polynomial", gamma=1.0).fit_data(huge)
     assert model("rbf", gamma="scale").fit_data(huge).n_iter_ > 0
     assert model("polynomial", gamma="scale").fit_data(huge).n_iter_ > 0
-
-
-@each_kernel
-@pytest.mark.parametrize("feature_map", ["exact", "nystroem"])
-def test_documents_of_zeros(kernel: str, feature_map: str) -> None:
-    zeros = RankingData.from_arrays(0 * X, Y, QID)
-    fitted = model(kernel, feature_map).fit_data(zeros)
-    assert fitted.objective_ == pytest.approx(0.5 * fitted.n_pairs_)
-    np.testing.assert_allclose(fitted.predict(X[:4]), 0.0, atol=1e-8)
 
 
 # --- low-rank models --------------------------------------------------------------------------------------

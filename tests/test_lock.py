@@ -86,7 +86,7 @@ def test_a_record_concerns_versions_in_its_ranges(of: dict[str, Any], version: s
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize("kind", ["file", "folder", "zip"])
+@pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_pip_audit_finds_what_is_in_local_advisories(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

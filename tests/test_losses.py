@@ -16,27 +16,10 @@ from rankviz.learning.losses import (
     SmoothHinge,
     Zone,
     eta_for,
-    largest_error,
 )
 
 EVERY = LOSSES | {"smoothed hinge": SmoothedHinge(0.3), "narrow": SmoothHinge(0.05)}
 each_loss = pytest.mark.parametrize("loss", EVERY.values(), ids=EVERY)
-
-
-@pytest.mark.parametrize(
-    ("t", "value", "derivative", "second"),
-    [
-        (-1.0, 4.0, -4.0, 2.0),
-        (0.0, 1.0, -2.0, 2.0),
-        (0.5, 0.25, -1.0, 2.0),
-        (1.0, 0.0, 0.0, 0.0),
-        (3.0, 0, 0, 0),
-    ],
-)
-def test_squared_hinge_by_hand(t: float, value: float, derivative: float, second: float) -> None:
-    loss, at = LOSSES["squared_hinge"], np.array([t])
-    found = loss.value(at)[0], loss.derivative(at)[0], loss.second_derivative(at)[0]
-    assert found == (value, derivative, second)
 
 
 @each_loss
@@ -68,13 +51,6 @@ STRANGERS = {"exponential": Exponential(), "squared ε-insensitive": SquaredInse
 @pytest.mark.parametrize("loss", (EVERY | STRANGERS).values(), ids=EVERY | STRANGERS)
 def test_a_loss_falls_exactly_where_it_declares_so(loss: Loss) -> None:
     assert loss.falling == falls(loss)
-
-
-def test_a_wrong_declaration_is_caught() -> None:
-    class Wrong(SquaredInsensitive):
-        falling = True
-
-    assert Wrong().falling != falls(Wrong())
     assert not Loss.falling, "a loss that declares nothing is not taken to fall"
 
 
@@ -94,20 +70,6 @@ def test_entry_by_entry_and_named(loss: Loss) -> None:
     assert t.tolist() == [-2.0, 0.25, 1.0, 7.0]
     assert loss.label
     assert loss.formula
-
-
-@pytest.mark.parametrize(
-    ("t", "value", "derivative", "second"),
-    [(-2.0, 5.0, -2.0, 0.0), (0.0, 1.0, -2.0, 2.0), (0.5, 0.25, -1.0, 2.0), (1.0, 0.0, 0.0, 0.0)],
-)
-def test_huber_by_hand(t: float, value: float, derivative: float, second: float) -> None:
-    """chapelle2010 §4.1: 1 − 2t below 0, (1 − t)² up to 1."""
-    loss, at = LOSSES["huber"], np.array([t])
-    assert (loss.value(at)[0], loss.derivative(at)[0], loss.second_derivative(at)[0]) == (
-        value,
-        derivative,
-        second,
-    )
 
 
 PIECEWISE = {name: loss for name, loss in EVERY.items() if isinstance(loss, PiecewiseQuadratic)}
@@ -140,7 +102,8 @@ def test_the_smoothed_hinge_is_within_half_its_width(h: float) -> None:
 
 def test_the_logistic_approximation_is_as_close_as_it_says() -> None:
     loss, exact = LOSSES["logistic_pwq"], LOSSES["logistic"]
-    assert largest_error(loss, exact) == pytest.approx(0.001277, abs=1e-6)
+    t = np.arange(-30.0, 30.0, 1e-3)
+    assert np.abs(loss.value(t) - exact.value(t)).max() == pytest.approx(0.001277, abs=1e-6)
     assert "0.0013" in loss.formula
     t = np.linspace(0, 10, 1001)
     np.testing.assert_allclose(

@@ -14,8 +14,6 @@ from rankviz.datasets import make_fold
 from rankviz.learning.objective import Status
 from rankviz.models.low_rank import LowRankRanker
 from rankviz.models.low_rank_blocks import Blocks
-from rankviz.models.methods import METHODS
-from rankviz.runs.description import describe
 from rankviz.runs.estimate import Rates, Shape, check_budget, estimate, total_seconds
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
@@ -63,14 +61,6 @@ def test_what_only_rank_svm_knows_is_put_aside() -> None:
     truncated = SPECS[4].but(method="ranksvm", rank=3, tol=1e-9)
     assert truncated.rank == 3
     assert truncated.factorized(3, 0.1) == SPECS[4]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"), [({"method": "x"}, "ranksvm"), ({"solver": "newton"}, "query_steps")]
-)
-def test_names_that_are_not_known(change: dict[str, str], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        model_of(SPECS[0].but(**change))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -143,13 +133,6 @@ def test_the_cost_grows_with_what_it_depends_on(fold: Fold) -> None:
     assert total_seconds(pair) == pytest.approx(sum(each.seconds for each in pair))
     with pytest.raises(DataError, match="memory"):
         check_budget(estimate(SPECS[2], large), budget=1e5)
-
-
-def test_captions_name_the_model_and_its_settings() -> None:
-    assert "factorised RankSVM, 2 factors" in str(describe(SPECS[0]))
-    assert "query by query" in str(describe(SPECS[1]))
-    assert "regularised RankSVM, nuclear 0.05, coupling 1" in str(describe(SPECS[2]))
-    assert list(METHODS)[:3] == ["ranksvm", "factorized", "regularized"]
 
 
 SIZES = Shape(n=9000, d=45, pairs=370_000, documents=16_000, largest_part=9000, queries=60, entries=300_000)

@@ -12,9 +12,9 @@ from scipy.spatial.distance import cdist
 
 from rankviz import RankSVM
 from rankviz.features import FREQUENCIES, LANDMARKS, RBF, Nystroem, RandomFourier
-from rankviz.features.fourier import IndependentFrequencies, OrthogonalFrequencies
+from rankviz.features.fourier import OrthogonalFrequencies
 from rankviz.features.kernels import GAUSSIAN_SPECTRUM
-from rankviz.features.nystroem import KMeansPlusPlusLandmarks, UniformLandmarks, distinct_rows
+from rankviz.features.nystroem import KMeansPlusPlusLandmarks, distinct_rows
 
 RNG = np.random.default_rng(0)
 DOCUMENTS = RNG.normal(size=(60, 5))
@@ -76,7 +76,7 @@ def d2_probability(X: np.ndarray, order: tuple[int, ...]) -> float:
 @pytest.mark.parametrize("batch", [1, 64])
 def test_kmeans_draws_by_squared_distance(batch: int) -> None:
     """Orders of five points on a line against their probabilities, whether distances are current or old."""
-    X, draws = np.array([[0.0], [1.0], [1.5], [4.0], [9.0]]), 4000
+    X, draws = np.array([[0.0], [1.0], [1.5], [4.0], [9.0]]), 2000
     choice = KMeansPlusPlusLandmarks(largest_batch=batch)
     orders = list(permutations(range(5)))
     position = {order: i for i, order in enumerate(orders)}
@@ -102,13 +102,6 @@ def test_old_distances_draw_as_current_ones_do() -> None:
     assert stats.ttest_ind(left[1], left[64]).pvalue > 0.001
 
 
-def test_kmeans_finds_a_lone_document_and_survives_it() -> None:
-    X = np.vstack((np.random.default_rng(2).normal(size=(500, 2)), [[1e6, 1e6]]))
-    index = KMeansPlusPlusLandmarks().choose(X, 200, 0)
-    assert 500 in index[:2]
-    assert len(set(index.tolist())) == 200
-
-
 @pytest.mark.parametrize("scale", [1e-160, 1e140])
 def test_kmeans_copes_with_tiny_and_huge_features(scale: float) -> None:
     index = KMeansPlusPlusLandmarks().choose(DOCUMENTS * scale, 60, 1)
@@ -120,16 +113,6 @@ def test_documents_that_coincide_to_rounding_come_last() -> None:
     index = KMeansPlusPlusLandmarks().choose(X, 100, 0)
     assert sorted(index.tolist()) == distinct_rows(X).tolist()
     assert len(set(np.round(X[index[:5], 0]).tolist())) == 5
-
-
-def test_spread_landmarks_leave_documents_closer() -> None:
-    X = np.random.default_rng(3).normal(size=(600, 4)) ** 3
-
-    def worst(choice: UniformLandmarks | KMeansPlusPlusLandmarks) -> float:
-        left = [cdist(X, X[choice.choose(X, 50, seed)]).min(axis=1).max() for seed in range(5)]
-        return float(np.mean(left))
-
-    assert worst(KMeansPlusPlusLandmarks()) < 0.5 * worst(UniformLandmarks())
 
 
 @pytest.mark.parametrize("name", FREQUENCIES)
@@ -153,6 +136,7 @@ def test_blocks_of_frequencies_are_orthogonal() -> None:
         block = inner[start : start + 6, start : start + 6]
         np.testing.assert_allclose(block, np.eye(len(block)), atol=1e-12)
     assert np.abs(inner[:6, 6:12]).max() > 0.1
+    assert len(set(np.linalg.norm(omega, axis=0).tolist())) == 15
 
 
 @pytest.mark.parametrize("name", FREQUENCIES)
@@ -164,34 +148,6 @@ def test_every_frequency_is_standard_normal(name: str, column: int) -> None:
         assert stats.kstest(entries, "norm").pvalue > 0.001
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(3), atol=0.15)
     assert stats.kstest(np.linalg.norm(drawn, axis=1), stats.chi(3).cdf).pvalue > 0.001
-
-
-@pytest.mark.parametrize("name", FREQUENCIES)
-def test_random_features_are_unbiased_with_any_frequencies(name: str) -> None:
-    """The mean of K̃ over 400 seeds lies within five standard errors of K, entry by entry."""
-    X, gamma = DOCUMENTS[:6], 0.1
-    K = np.exp(-gamma * cdist(X, X, "sqeuclidean"))
-    Phi = [
-        RandomFourier(12, RBF(gamma), seed, FREQUENCIES[name]).fit(X).operator(X).dense()
-        for seed in range(400)
-    ]
-    draws = np.array([P @ P.T for P in Phi])
-    standard_error = draws.std(axis=0) / np.sqrt(len(draws))
-    assert (np.abs(draws.mean(axis=0) - K) < 5 * standard_error + 1e-12).all()
-
-
-def test_orthogonal_frequencies_vary_less() -> None:
-    """The part of K̃ that frequencies make, (1/m) Σ cos ω·(x − z): yu2016 Theorem 1 predicts less variance."""
-    z = np.full(8, 0.4)
-
-    def variance(choice: IndependentFrequencies | OrthogonalFrequencies) -> float:
-        means = [
-            np.cos(z @ choice.draw(GAUSSIAN_SPECTRUM, 8, 8, np.random.default_rng(s))).mean()
-            for s in range(800)
-        ]
-        return float(np.var(means))
-
-    assert variance(OrthogonalFrequencies()) < 0.6 * variance(IndependentFrequencies())
 
 
 def test_the_estimator_uses_the_choices_it_names() -> None:

@@ -110,20 +110,6 @@ def test_short_queries_count() -> None:
         assert NDCG(10, "letor")(good, y, qid) == 0.0
 
 
-def test_a_grid_search_on_short_queries_chooses_by_the_scores() -> None:
-    """The first candidate is a bad one, and is not chosen."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(120, 2))
-    y, qid = (x[:, 0] > 0).astype(int), np.repeat(np.arange(24), 5)
-    x[:, 1] *= 1e4
-    with sklearn.config_context(enable_metadata_routing=True):
-        svm = RankSVM(C=1.0).set_fit_request(qid=True).set_score_request(qid=True)
-        grid = {"kernel": ["laplacian"], "feature_map": ["exact"], "gamma": [1e3, 1e-4]}
-        search = GridSearchCV(svm, grid, cv=GroupKFold(3)).fit(x, y, qid=qid, groups=qid)
-    assert len(set(search.cv_results_["mean_test_score"])) == 2
-    assert search.cv_results_["mean_test_score"].max() < 1.0
-
-
 @pytest.mark.parametrize(
     ("y", "value"), [([0, 0, 0, 0], np.nan), ([1, 1, 0, 0], 1.0), ([1, 1, 2, 2], 1.0)], ids=str
 )
@@ -200,7 +186,7 @@ def test_what_is_missing_is_named() -> None:
         NDCG(10)(RankSVM(), X, Y)  # type: ignore[arg-type]
 
 
-@each
+@pytest.mark.parametrize("metric", [NDCG(3, "letor"), MAP()], ids=repr)
 def test_a_scorer_is_passed_qid(metric: Measure) -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         svm = RankSVM().set_fit_request(qid=True)
@@ -268,7 +254,7 @@ def test_ties_that_change_nothing_are_not_told() -> None:
 def test_score_takes_the_mean_over_orders_and_evaluate_counts_ties() -> None:
     model = RankSVM(C=1.0).fit(X, Y, qid=QID)
     model.coef_ = np.zeros_like(model.coef_)
-    orders = np.random.default_rng(0).permuted(np.tile(np.arange(float(len(Y))), (400, 1)), axis=1)
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(float(len(Y))), (150, 1)), axis=1)
     drawn = np.mean([NDCG(10)(order, DATA) for order in orders])
     assert model.score(X, Y, qid=QID) == NDCG(10)(0 * SCORES, DATA) == pytest.approx(drawn, abs=0.02)
     with pytest.warns(DataWarning, match="NDCG@10 .letor. depends on the order of documents that share"):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from naive_metrics import slow_evaluate, slow_measures_by_ties, slow_ties
 
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import RankingData
@@ -360,3 +360,54 @@ def test_eval_score_4_on_mq2008_query_by_query(letor_root: Path) -> None:
             assert [f"{row[name]:.4f}" for name in header[1:]] == numbers, query
             seen += len(numbers)
     assert seen == 2 * 158 * 11
+
+
+def test_columns_have_rules_of_their_own() -> None:
+    names = ["nDCG(gains={1: 1, 2: 9})@5", "NDCG@5", "AP (trec_eval)", "P(rel=2)@3", "MAP", "P(rel=1)@3"]
+    drawn = np.random.default_rng(5)
+    scores = drawn.integers(0, 9, 300) / 4.0
+    data = make(list(drawn.integers(0, 3, 300)), list(np.sort(drawn.integers(0, 40, 300))))
+    for ties in (None, "worst"):
+        table = evaluate(scores, data, "letor", measures=names, ties=ties).per_query
+        assert list(table) == [
+            "nDCG(gains={0: 0, 1: 1, 2: 9})@5",
+            "NDCG@5",
+            "MAP (trec_eval)",
+            "P(rel=2)@3",
+            "MAP",
+            "P@3",
+        ]
+        for column, name, definition in zip(
+            table,
+            ["NDCG@5", "NDCG@5", "MAP", "P@3", "MAP", "P@3"],
+            [
+                replace(DEFINITIONS["letor"], gain=(0, 1, 9)),
+                "letor",
+                "trec_eval",
+                replace(DEFINITIONS["letor"], relevant_from=2),
+                "letor",
+                "letor",
+            ],
+            strict=True,
+        ):
+            wanted = evaluate(scores, data, definition, measures=[name], ties=ties).per_query[name]
+            np.testing.assert_array_equal(table[column], wanted)
+    assert "is 0" not in evaluate(scores, data, measures=["NDCG@20 (textbook)"]).caption
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nDCG(gains=__import__('os'))@5",
+        "nDCG(gains={1: {}})@5",
+        "nDCG(gains=[[1]])@5",
+        "nDCG(" + "gains=" + "(" * 150 + ")" * 150 + ")@5",
+        "nDCG(gains=" + "-" * 480 + "1)@5",
+        "nDCG(gains={" + "1: 1, " * 100 + "})@5",
+        "nDCG(discount=(1e999, 1))@5",
+        "nDCG(rel='x')@5",
+    ],
+)
+def test_foreign_names_of_metrics_are_refused(name: str) -> None:
+    with pytest.raises((SettingError, ValueError)):
+        evaluate([1.0], [1], qid=[1], measures=[name])

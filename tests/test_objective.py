@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive_ranking import GRADES, problem, slow_risk
+from naive_ranking import problem, slow_risk
 from scipy import linalg
 
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
@@ -46,17 +46,6 @@ def test_value_and_gradient_by_the_formula(feature_map: str) -> None:
     assert point.value == pytest.approx(w @ w / 2 + 0.25 * value)
     np.testing.assert_allclose(point.gradient, w + 0.25 * Phi.T @ gradient, atol=1e-9)
     np.testing.assert_allclose(point.scores, Phi @ w, atol=1e-10)
-
-
-@each_map
-def test_gradient_and_hessian_by_finite_differences(feature_map: str) -> None:
-    objective, h = objective_of(feature_map), 1e-6
-    w, v = weights(objective), weights(objective, 2)
-    ahead, behind, here = objective.at(w + h * v), objective.at(w - h * v), objective.at(w)
-    assert ahead.risk.n_active == behind.risk.n_active, "a kink in between: choose other weights"
-    assert (ahead.value - behind.value) / (2 * h) == pytest.approx(here.gradient @ v, rel=1e-6)
-    bend = (ahead.gradient - behind.gradient) / (2 * h)
-    np.testing.assert_allclose(objective.hessian_product(here, v), bend, rtol=1e-5, atol=1e-6)
 
 
 @each_map
@@ -180,33 +169,3 @@ def test_more_pairs_make_a_better_preconditioner(monkeypatch: pytest.MonkeyPatch
         return eigenvalues[-1] / eigenvalues[0]
 
     assert 1.0 < condition(40) < 0.5 * condition(1)
-
-
-@each_map
-def test_preconditioners_are_symmetric_and_positive(
-    monkeypatch: pytest.MonkeyPatch, feature_map: str
-) -> None:
-    for columns in (0, 256):
-        monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
-        objective = objective_of(feature_map, 4.0)
-        precondition = objective.preconditioner(objective.at(weights(objective)))
-        M_inv = np.array([precondition(e) for e in np.eye(objective.features.shape[1])])
-        np.testing.assert_allclose(M_inv, M_inv.T, atol=1e-10)
-        assert np.linalg.eigvalsh(M_inv).min() > 0
-
-
-@pytest.mark.parametrize("columns", [0, 256])
-@pytest.mark.parametrize("name", ["no pairs", "one document", "one grade"])
-def test_no_pairs(monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> None:
-    monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
-    y, ptr = GRADES[name]
-    features = (
-        FEATURE_MAPS["linear"]
-        .make(MapSettings(1, RBF(1.0), None, 0))
-        .fit(np.ones((len(y), 2)))
-        .operator(np.ones((len(y), 2)))
-    )
-    objective = RankObjective(features, PairRisk(y, ptr, LOSSES["squared_hinge"]), 1.0)
-    point = objective.at(np.array([3.0, 4.0]))
-    assert (point.value, point.gradient.tolist(), objective.n_pairs) == (12.5, [3.0, 4.0], 0)
-    assert objective.preconditioner(point)(np.array([1.0, 2.0])).tolist() == [1.0, 2.0]

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sklearn
 from naive_ranking import problem, qid_of
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from strangers import Cauchy, Exponential, SquaredInsensitive
 
 from rankviz import (
@@ -216,18 +214,6 @@ def test_scikit_learn_copies_and_prints_objects(settings: dict[str, object]) -> 
     assert f"{name}=" in repr(model)
     assert name in model._repr_html_()
     assert_same(copy.fit(X, Y, qid=QID), model.fit(X, Y, qid=QID))
-
-
-def test_a_grid_search_compares_names_and_objects() -> None:
-    grid = {"loss": ["squared_hinge", Squared()], "kernel": ["rbf", Cauchy(0.1)]}
-    search = GridSearchCV(RankSVM("nystroem", n_components=5), grid, cv=GroupKFold(2), error_score="raise")
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        search.estimator.set_fit_request(qid=True).set_score_request(qid=True)
-        search.fit(X, Y, qid=QID, groups=QID)
-    scores = search.cv_results_["mean_test_score"]
-    assert len(scores) == 4
-    assert np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize(

@@ -81,16 +81,6 @@ def test_of_many_queries_signs_are_drawn_and_say_about_what_t_says() -> None:
     assert turned.interval.mean == pytest.approx(-found.interval.mean)
 
 
-@pytest.mark.parametrize("test", ["randomisation", "wilcoxon", "t"])
-def test_where_models_are_alike_few_p_values_are_small(test: str) -> None:
-    """A share α of them lies below α; of 400, 5 % are 20 ± 9."""
-    rng = np.random.default_rng(5)
-    found = [
-        getattr(paired_tests(*pair(rng.laplace(size=30) * 0.1), n_resamples=499), test) for _ in range(400)
-    ]
-    assert 8 <= np.sum(np.array(found) <= 0.05) <= 34
-
-
 def test_even_models_and_single_queries() -> None:
     even = paired_tests(*pair([0.0, 0.0, 0.0]))
     assert (even.randomisation, even.wilcoxon, even.t, even.even) == (1.0, 1.0, 1.0, 3)
@@ -131,12 +121,6 @@ def test_corrections_by_hand() -> None:
         for correct in (holm, benjamini_hochberg):
             with pytest.raises(ValueError, match="from 0 to 1"):
                 correct(wrong)
-
-
-def test_holm_is_wrong_about_one_family_in_twenty() -> None:
-    rng = np.random.default_rng(9)
-    wrong = [holm(rng.random(10)).min() <= 0.05 for _ in range(2000)]
-    assert 0.03 < np.mean(wrong) < 0.07
 
 
 def slow(d: np.ndarray) -> np.ndarray:
@@ -184,21 +168,11 @@ def test_of_many_queries_signs_are_not_kept_and_say_the_same(monkeypatch: pytest
     assert (max_statistic(d, n_resamples=700) == kept).all()
 
 
-@pytest.mark.parametrize("own", [0.2, 2.0])
-def test_of_candidates_that_are_as_good_one_family_in_twenty_looks_better(own: float) -> None:
+def test_of_candidates_that_are_as_good_one_family_in_twenty_looks_better() -> None:
     rng, families = np.random.default_rng(6), 400
-    wrong = sum(max_statistic(alike(rng, 30, 6, own), n_resamples=399).min() <= 0.05 for _ in range(families))
+    wrong = sum(max_statistic(alike(rng, 30, 6, 2.0), n_resamples=399).min() <= 0.05 for _ in range(families))
     low, high = stats.binom.ppf([0.001, 0.999], families, 0.05)
     assert low <= wrong <= high
-
-
-def test_the_best_by_itself_looks_better_too_often() -> None:
-    rng, families = np.random.default_rng(6), 400
-    wrong = 0
-    for _ in range(families):
-        d = alike(rng, 30, 6, 2.0)
-        wrong += min(float(max_statistic(column[:, None], n_resamples=399)[0]) for column in d.T) <= 0.05
-    assert wrong > stats.binom.ppf(0.999, families, 0.05), "or there would be nothing to correct"
 
 
 def test_candidates_that_are_alike_are_told_from_the_baseline_where_holm_does_not() -> None:

@@ -12,7 +12,6 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.datasets import make_fold
 from rankviz.learning.objective import Status
 from rankviz.plots import convergence
-from rankviz.runs.description import distinct_labels
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
 PLAIN = SPEC.but(preconditioner="none")
@@ -85,12 +84,6 @@ def test_gaps_below_the_reference_are_drawn_at_it(records: list[RunRecord]) -> N
     assert convergence.quantity_figure(table, "gap", "iteration").data[0].y[-1] == convergence.REFERENCE_TOL
 
 
-def test_both_panels_of_one_run(records: list[RunRecord]) -> None:
-    fig = convergence.objective_figure(convergence.convergence_data(records[:1]))
-    assert [len(trace.y) for trace in fig.data] == 2 * [len(records[0].trace)]
-    np.testing.assert_array_equal(fig.data[0].y, records[0].trace["objective"])
-
-
 def test_runs_look_different(records: list[RunRecord]) -> None:
     table = convergence.convergence_data(records)
     lines = convergence.quantity_figure(table, "gradient", "iteration").data
@@ -106,57 +99,9 @@ def test_reading_says_what_each_took(records: list[RunRecord]) -> None:
     assert convergence.effort_sentence(record) == f"{cg[0]} CG iterations reach the tolerance"
 
 
-def test_reading_counts_what_the_axis_shows(records: list[RunRecord]) -> None:
-    record, plain = records[:2]
-    ends = [convergence.convergence_data([r]).iloc[-1] for r in (record, plain)]
-    steps, products = ([int(end[column]) for end in ends] for column in ("iteration", "products_total"))
-    assert convergence.effort_sentence(record, plain, "iteration") == (
-        f"With the preconditioner {steps[0]} iterations reach the tolerance, without it {steps[1]}"
-    )
-    assert f" {products[0]} products reach the tolerance, without it {products[1]}" in (
-        convergence.effort_sentence(record, plain, "products")
-    )
-    assert convergence.effort_sentence(record, plain, "seconds") == (
-        f"In this one run, with the preconditioner {ends[0]['seconds']:.2f} seconds reach the tolerance, "
-        f"without it {ends[1]['seconds']:.2f}"
-    )
-
-
-def test_the_race_counts_what_the_axis_shows(records: list[RunRecord], references: list[RunRecord]) -> None:
-    table = convergence.convergence_data(records, references)
-    assert convergence.race_sentence(table, "cg").startswith("CG iterations until within")
-    assert convergence.race_sentence(table, "seconds").startswith("Seconds in this one run until within")
-
-
 def test_reading_says_when_the_tolerance_was_not_reached(records: list[RunRecord]) -> None:
     slow = replace(records[1], status=Status.MAX_ITERATIONS.value)
     assert "do not reach the tolerance" in convergence.effort_sentence(records[0], slow)
-
-
-def test_labels_say_what_varies_and_no_more() -> None:
-    assert distinct_labels([SPEC]) == ["Nyström, m = 25"]
-    assert distinct_labels([SPEC, PLAIN]) == [
-        "Nyström, m = 25, preconditioned",
-        "Nyström, m = 25, without preconditioner",
-    ]
-    assert distinct_labels([SPEC, SPEC.linear(4.0)]) == ["Nyström, m = 25, C = 2⁻²", "linear, C = 2²"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"C": 1.0},
-        {"gamma": 1.0},
-        {"seed": 1},
-        {"tol": 1e-3},
-        {"rank": 3},
-        {"preconditioner": "none"},
-        {"landmarks": "kmeans++"},
-    ],
-)
-def test_whatever_differs_is_told(change: dict[str, object]) -> None:
-    first, second = distinct_labels([SPEC, SPEC.but(**change)])
-    assert first != second
 
 
 def test_a_stochastic_solver_minimises_what_the_others_do() -> None:

@@ -134,21 +134,6 @@ def test_heat_map_of_many_documents_draws_some_evenly_spread() -> None:
     assert np.isnan(drawn.z).sum() == dual_matrices.MOST**2 - len(table)
 
 
-@pytest.mark.parametrize("order", dual_matrices.ORDERS)
-def test_axes_of_the_heat_map_say_that_scores_fall(order: str) -> None:
-    table = dual_matrices.heatmap_data(block_of(2), "block", order)
-    by_row = table[["row", "row_grade", "row_score"]].drop_duplicates().sort_values("row")
-    assert (
-        by_row.groupby("row_grade" if order == "grade" else lambda _: 0)["row_score"]
-        .apply(lambda f: f.is_monotonic_decreasing)
-        .all()
-    )
-    fig = dual_matrices.heatmap_figure(table, "block", order, (0, 1))
-    other = dual_matrices.heatmap_figure(table, "block", order, (0, 1), "α, rank 12")
-    assert other.data[0].colorbar == fig.data[0].colorbar, "two that are compared are equally wide"
-    assert "both by falling" in fig.layout.xaxis.title.text
-
-
 def test_colours_of_what_is_left_out_lie_evenly_about_nothing() -> None:
     table = dual_matrices.heatmap_data(block_of(2), "block", "grade")
     assert dual_matrices.colour_limits(table) == (0.0, table["alpha"].max())
@@ -170,19 +155,6 @@ def test_spectrum_of_a_block_is_shown_relative_to_its_largest_value() -> None:
     assert dual_matrices.last_drawn(np.array([1.0, *[1e-17] * 50])) == 12
     assert dual_matrices.last_drawn(np.array([*[1.0] * 30, *[1e-17] * 50])) == 60
     assert dual_matrices.last_drawn(np.ones(51)) == 51
-
-
-@pytest.mark.parametrize(
-    ("chosen", "begins", "side"),
-    [(1, 10.4, "left"), (10, 10.4, "left"), (12, 12.4, "left"), (18, 10.4, "left")],
-)
-def test_the_label_of_k_is_clear_of_the_chosen_k(chosen: int, begins: float, side: str) -> None:
-    relative = np.ones(20)
-    fig = dual_matrices.spectrum_figure(
-        dual_matrices.spectrum_data(relative), "linear", tolerance=1e-6, share=0.5, chosen=chosen, last=20
-    )
-    note = next(note for note in fig.layout.annotations if note.text.startswith("k ="))
-    assert (note.ax, note.xanchor) == (begins, side)
 
 
 def test_losses_of_one_query_and_of_all_are_drawn_against_the_rank() -> None:

@@ -48,14 +48,6 @@ def test_error_curves(norm: str) -> None:
             assert named["the current model"].y == (rows.set_index("m").loc[10, "mean"],)
 
 
-def test_variants_have_their_maps_colour_and_a_look_of_their_own() -> None:
-    looks = [kernel_error.variant_look(variant) for variant in VARIANTS]
-    assert looks[0]["line"]["color"] == looks[2]["line"]["color"] != looks[1]["line"]["color"]
-    assert len({(one["line"]["color"], one["line"]["dash"], one["marker"]["symbol"]) for one in looks}) == 4
-    assert kernel_error.variant_name(VARIANTS[2]) == "Nyström, k-means++ landmarks"
-    assert kernel_error.variant_name(PAPERS[1]) == "random Fourier"
-
-
 def test_an_exact_model_is_not_ringed() -> None:
     """Its error is rounding, below the axis."""
     fig = kernel_error.error_figure(

@@ -228,16 +228,6 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
     assert cells.zmax - cells.zmin >= 0.02 - 1e-9
 
 
-def test_the_numbers_in_cells_keep_their_size_and_the_hover_text_has_more(
-    records: dict[str, RunRecord],
-) -> None:
-    table = low_rank_models.sensitivity_data([records["regularized"]], "vali", "MAP")
-    cells = low_rank_models.weights_figure(table, "MAP", (0.01,), (1.0,)).data[0]
-    assert cells.textfont.size >= 11
-    assert len(cells.text[0][0]) == 5
-    assert ":.4f" in cells.hovertemplate
-
-
 def test_one_very_bad_cell_does_not_flatten_the_colours() -> None:
     low, high = low_rank_models.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]))
     assert 0.4 < low < 0.43

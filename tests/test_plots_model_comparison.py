@@ -140,18 +140,6 @@ def test_time_and_quality_marks_the_front_and_the_cheapest(found: Comparison) ->
     assert model_comparison.time_data(other)["chosen"].tolist() == ["best", ""]
 
 
-def test_names_do_not_overlap_and_the_front_comes_first() -> None:
-    seconds, steps = [1.0, 1.1, 8.0, 64.0, 65.0], [0.0, -0.001, 0.05, 0.1, 0.099]
-    given = [
-        single(f"model {n}", BASE + step, NYSTROEM, seconds=spent)
-        for n, (spent, step) in enumerate(zip(seconds, steps, strict=True))
-    ]
-    table = model_comparison.time_data(front(Matched.of(given), "MAP"))
-    points = model_comparison.time_figure(table, "MAP").data[1:-1]
-    named = [trace.text[0] for trace in points if "text" in trace.mode]
-    assert named == table.loc[table["efficient"], "label"].tolist() == ["model 0", "model 2", "model 3"]
-
-
 def test_figures_stand_without_intervals() -> None:
     """Five queries give no interval: means and lines are drawn, bands and bars are not."""
     few = {"NDCG@1": BASE[:5], "NDCG@2": BASE[:5]}

@@ -99,11 +99,6 @@ def test_two_models_of_one_look_have_two_tones_and_markers(table: pd.DataFrame) 
     assert long.layout.yaxis.title.text == "left − right", "a longer title would not fit"
 
 
-def test_a_second_tone_lies_between_a_colour_and_the_background() -> None:
-    assert second_tone("#000000") == "#737373"
-    assert second_tone("#ffffff", "#000000") == "#8c8c8c"
-
-
 def test_the_strip_is_in_order_of_the_differences(table: pd.DataFrame) -> None:
     points = trace_of(per_query.strip_figure(table, SIDES, METRIC))
     assert (np.diff(points.y) >= 0).all()

@@ -7,9 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from rankviz.common.numbers import percent
 from rankviz.plots import style
-from rankviz.plots.style import IN_PERCENT, whole_ticks
 
 
 def test_a_band_goes_there_and_back() -> None:
@@ -60,23 +58,3 @@ def test_even_positions_have_both_ends_and_no_copies(n: int) -> None:
 
 def test_ranks_count_from_one_and_ties_keep_their_order() -> None:
     assert style.ranks_of(np.array([0.5, 2.0, 0.5, 1.0])).tolist() == [3, 1, 4, 2]
-
-
-def test_rows_are_plain_lists() -> None:
-    rows = style.as_lists(pd.DataFrame({"query": [7], "value": [0.5]}))
-    assert rows == [[7, 0.5]]
-    assert type(rows[0]) is list
-
-
-def test_the_common_layout_keeps_what_a_figure_leaves_out() -> None:
-    figure = style.finished(go.Figure(), height=300, margin={"l": 70}, legend={"x": 1}, xaxis={"title": "m"})
-    layout = figure.layout
-    assert (layout.height, layout.hovermode, layout.uirevision) == (300, "closest", "keep")
-    assert (layout.margin.l, layout.margin.r, layout.margin.t, layout.margin.b) == (70, 20, 32, 55)
-    assert (layout.legend.x, layout.legend.yanchor, layout.xaxis.title.text) == (1, "bottom", "m")
-
-
-def test_axes_write_shares_and_counts_as_texts_do() -> None:
-    assert IN_PERCENT["labelalias"]["35%"] == percent(0.35)
-    assert whole_ticks(0, 3) == {"tickformat": ",d", "tick0": 0, "dtick": 1}
-    assert whole_ticks(0, 4000) == {"tickformat": ",d"}

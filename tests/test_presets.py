@@ -7,12 +7,10 @@ import math
 import pytest
 from conftest_sweeps import SPEC, made_up
 
-from rankviz import RunSpec, execute_all
+from rankviz import RunSpec
 from rankviz.common.errors import DataError
-from rankviz.datasets import make_fold
-from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.plots import sweep_settings
-from rankviz.runs import runs_table, select
+from rankviz.runs import select
 from rankviz.runs.presets import PRESETS, Preset
 
 FOLDS = ("a", "b")
@@ -82,15 +80,3 @@ def test_he2009_waits_for_a_fold_that_has_nothing() -> None:
     table = made_up(first, lambda s: s.C)
     with pytest.raises(DataError, match="no cell has finished all runs with MAP on b"):
         HE.next_stage(first, table[table["fold"] == "a"])
-
-
-def test_he2009_on_real_runs() -> None:
-    fold = make_fold(n_queries=30, seed=5)
-    first = HE.design(RunSpec("made"))
-    table = runs_table(execute_all(first.specs(), fold=fold))
-    (second,) = HE.next_stage(first, table, "NDCG@10")
-    assert len(second.specs()) == 9
-    done = runs_table(execute_all(second.specs(), fold=fold))
-    coarse, fine = (select(d, t, "NDCG@10") for d, t in ((first, table), (second, done)))
-    assert fine.validation >= coarse.validation
-    assert fine.settings["Fold1"]["C"] in done[LOSS_WEIGHT.name].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive_ranking import GRADES, pair_matrix, random_grades, slow_risk
+from naive_ranking import GRADES, slow_risk
 
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.risk import PairRisk
@@ -39,14 +39,6 @@ def test_equals_the_plain_loops(y: np.ndarray, ptr: np.ndarray, scores: str) -> 
     assert point.n_active == len(point.curvature) == np.trace(hessian) / 4
 
 
-def test_a_pair_at_the_kink_is_inactive() -> None:
-    y, ptr = np.array([1, 0]), np.array([0, 2])
-    at, below = risk_of(y, ptr).at(np.array([1.0, 0.0])), risk_of(y, ptr).at(np.array([0.75, 0.0]))
-    assert (at.value, at.n_active, at.gradient.tolist()) == (0.0, 0, [0.0, 0.0])
-    assert (below.value, below.n_active, below.gradient.tolist()) == (0.0625, 1, [-0.5, 0.5])
-    assert below.hessian_product(np.array([1.0, 0.0])).tolist() == [2.0, -2.0]
-
-
 @each_case
 def test_gradient_and_hessian_by_finite_differences(y: np.ndarray, ptr: np.ndarray) -> None:
     rng, risk, h = np.random.default_rng(3), risk_of(y, ptr), 1e-6
@@ -57,36 +49,3 @@ def test_gradient_and_hessian_by_finite_differences(y: np.ndarray, ptr: np.ndarr
     if ahead.n_active == behind.n_active:  # no kink in between
         bend = (ahead.gradient - behind.gradient) / (2 * h)
         np.testing.assert_allclose(here.hessian_product(v), bend, atol=1e-8 * scale)
-
-
-@each_case
-def test_hessian_is_symmetric_and_not_negative(y: np.ndarray, ptr: np.ndarray) -> None:
-    rng = np.random.default_rng(4)
-    point = risk_of(y, ptr).at(dyadic(len(y)))
-    u, v = rng.normal(size=(2, len(y)))
-    assert u @ point.hessian_product(v) == pytest.approx(v @ point.hessian_product(u), abs=1e-10)
-    assert v @ point.hessian_product(v) >= -1e-12
-
-
-@each_case
-def test_only_differences_within_a_query_matter(y: np.ndarray, ptr: np.ndarray) -> None:
-    f = dyadic(len(y), 5)
-    shifted = f + np.repeat(np.arange(len(ptr) - 1) * 16.0, np.diff(ptr))
-    here, there = risk_of(y, ptr).at(f), risk_of(y, ptr).at(shifted)
-    assert here.value == there.value
-    assert here.gradient.tolist() == there.gradient.tolist()
-    assert abs(here.gradient.sum()) <= 1e-12 * (1 + np.abs(here.gradient).sum())
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_gram_of_all_pairs_is_that_of_the_formed_pair_matrix(seed: int) -> None:
-    y, ptr = random_grades(seed, 1 + seed % 5)
-    A, B = pair_matrix(y, ptr), np.random.default_rng(seed).normal(size=(len(y), 6))
-    np.testing.assert_allclose(risk_of(y, ptr).all_pairs.gram(B), B.T @ A.T @ A @ B, atol=1e-10)
-
-
-@pytest.mark.parametrize("name", [name for name in GRADES if name != "no document"])
-def test_gram_of_particular_grades(name: str) -> None:
-    y, ptr = GRADES[name]
-    A = pair_matrix(y, ptr)
-    np.testing.assert_allclose(risk_of(y, ptr).all_pairs.gram(np.eye(len(y))), A.T @ A, atol=1e-12)

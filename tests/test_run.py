@@ -17,7 +17,6 @@ import rankviz
 from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute
 from rankviz.common import npz
 from rankviz.common.errors import SettingError
-from rankviz.common.memory import peak_memory, reset_peak_memory
 from rankviz.common.progress import Stopwatch
 from rankviz.datasets import NORMALISATIONS, make_fold, normalise
 from rankviz.learning.objective import Status, TraceRow
@@ -99,24 +98,6 @@ def test_data_are_looked_up_by_name(monkeypatch: pytest.MonkeyPatch, fold: Fold,
         execute(RunSpec("nowhere"))
 
 
-def test_settings_out_of_range(fold: Fold) -> None:
-    for change in (
-        {"C": -1.0},
-        {"feature_map": "rbf"},
-        {"n_components": 0},
-        {"seed": -1},
-        {"normalisation": "x"},
-    ):
-        with pytest.raises(ValueError, match=str(next(iter(change.values())))):
-            execute(SPEC.but(**change), fold=fold)
-
-
-def test_progress_is_told_to_the_end(fold: Fold) -> None:
-    told: list[Progress] = []
-    execute(SPEC, told.append, fold=fold)
-    assert list(dict.fromkeys(p.stage for p in told)) == ["pairs", "features", "newton", "evaluate"]
-
-
 @pytest.mark.parametrize("stage", ["features", "pairs", "evaluate"])
 def test_stopped_without_a_result(fold: Fold, stage: str) -> None:
     with pytest.raises(StopRequested):
@@ -161,11 +142,6 @@ def assert_same(one: RunRecord, other: RunRecord) -> None:
 
 
 LOW_RANK = {"method": "factorized", "solver": "lbfgs"}, {"method": "regularized", "solver": "fista"}
-SMALLER = {
-    "linear": {},
-    "nystroem": {"n_components": 12, "seed": 3},
-    "fourier": {"n_components": 12, "seed": 3},
-}
 
 
 @pytest.mark.parametrize(
@@ -232,7 +208,7 @@ def test_stopwatch_adds_up() -> None:
 _ALLOCATION = """
 import numpy as np
 from rankviz.common.memory import peak_memory, reset_peak_memory
-np.ones(60_000_000)
+np.ones(20_000_000)
 reset_peak_memory()
 before, block = peak_memory(), np.ones(8_000_000)
 print((peak_memory() - before) / block.nbytes)
@@ -243,23 +219,6 @@ def test_peak_memory_sees_an_allocation() -> None:
     """In a process of its own: threads of other tests may free memory meanwhile."""
     ran = subprocess.run([sys.executable, "-c", _ALLOCATION], capture_output=True, text=True, check=True)
     assert 0.5 < float(ran.stdout) < 2.0
-
-
-def test_peak_memory_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: object) -> str:
-        raise OSError
-
-    monkeypatch.setattr(Path, "read_text", refuse)
-    monkeypatch.setattr(Path, "write_text", refuse)
-    reset_peak_memory()
-    assert peak_memory() > 10_000_000
-
-
-@pytest.mark.parametrize("feature_map", SMALLER)
-def test_the_model_of_a_record_scores_as_the_record_says(feature_map: str, fold: Fold) -> None:
-    record = execute(RunSpec("small", feature_map=feature_map, **SMALLER[feature_map]), fold=fold)
-    model = model_from(record, fold.train)
-    assert model.predict(fold.test.X) == pytest.approx(record.scores["test"], rel=1e-12, abs=1e-12)
 
 
 def test_the_model_of_a_record_says_how_training_ended(fold: Fold, tmp_path: Path) -> None:

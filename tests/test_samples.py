@@ -6,9 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from conftest_runs import EVERY, others
 
-from rankviz import FactorizedRankSVM, Fold, RankSVM, RunRecord, RunSpec, evaluate, execute, execute_all
+from rankviz import FactorizedRankSVM, Fold, RankSVM, RunSpec, evaluate, execute, execute_all
 from rankviz.common.errors import SettingError
 from rankviz.datasets import make_fold
 from rankviz.datasets.samples import SETTINGS, Sample, n_queries
@@ -122,14 +121,6 @@ def test_samples_are_a_family_draw_by_draw() -> None:
     assert len(families([SPEC.but(share=0.5), SPEC.but(share=0.5, n_components=10)])) == 2
 
 
-def test_samples_of_one_family_differ_in_the_sample_only() -> None:
-    for whole in EVERY:
-        spec = whole.but(share=0.5, draw=2)
-        apart = {name: other.but(share=0.5, draw=2) for name, other in others(whole).items()}
-        for name in apart.keys() - {"share", "flipped", "draw"}:
-            assert len(families([spec, apart[name]])) == 2, name
-
-
 def by_hand(spec: RunSpec, fold: Fold) -> RankSVM:
     """The model on a sample, with the features of the whole training part, its weights from zero."""
     whole = execute(spec.but(share=1.0, flipped=0.0, draw=0), fold=fold)
@@ -198,20 +189,6 @@ def test_low_rank_models_learn_from_samples_too() -> None:
     assert record.n_pairs < execute(SPEC, fold=FOLD).n_pairs
     again = model_from(record, TRAIN).predict(FOLD.vali.X)
     np.testing.assert_allclose(again, record.scores["vali"], atol=1e-9)
-
-
-def test_records_are_kept_and_stopped_like_any_other(tmp_path) -> None:
-    spec = SPEC.but(share=0.5, draw=1)
-    record = execute(spec, fold=FOLD)
-    assert RunRecord.load(record.save(tmp_path / "run.npz")).spec == record.spec
-    seen: list[str] = []
-
-    def stop(progress: object) -> bool:
-        seen.append(progress.stage)
-        return progress.stage == "newton"
-
-    found = list(execute_all([spec, spec.but(share=0.75)], stop, fold=FOLD))
-    assert [record.stopped for _, record in found] == [True]
 
 
 def test_estimates_share_features() -> None:

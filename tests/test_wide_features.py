@@ -104,15 +104,14 @@ def test_roots_of_the_curvature(loss: str) -> None:
     assert S.shape[1] <= point.n_active
 
 
-@pytest.mark.parametrize("C", [2.0**-6, 1.0])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("settings", [{"feature_map": "fourier", "n_components": 2 * N}, {}], ids=str)
 def test_the_model_is_that_of_factored_features(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], loss: str, C: float
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], loss: str
 ) -> None:
     data = DATA if settings else WIDE
     tol = 1e-8 if LOSSES[loss].by_continuation else 1e-13
-    settings = settings | {"gamma": 0.3, "loss": loss, "C": C, "tol": tol}
+    settings = settings | {"gamma": 0.3, "loss": loss, "C": 1.0, "tol": tol}
     found = RankSVM(**settings).fit_data(data)
     in_features(monkeypatch)
     before = RankSVM(**settings).fit_data(data)
@@ -126,10 +125,10 @@ def test_the_model_is_that_of_factored_features(
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_no_solver_factors_more_than_documents(sizes: list[int], solver: str) -> None:
-    model = RankSVM("fourier", 20_000, gamma=0.3, C=1.0, solver=solver, max_iter=20).fit_data(DATA)
-    assert model.n_components_ == 20_000
+    model = RankSVM("fourier", 4_000, gamma=0.3, C=1.0, solver=solver, max_iter=20).fit_data(DATA)
+    assert model.n_components_ == 4_000
     assert max(sizes, default=0) <= N
-    optimum = RankSVM("fourier", 20_000, gamma=0.3, C=1.0, tol=1e-9).fit_data(DATA)
+    optimum = RankSVM("fourier", 4_000, gamma=0.3, C=1.0, tol=1e-9).fit_data(DATA)
     assert optimum.objective_ * (1 - 1e-9) <= model.objective_
     if solver in ("newton", "newton_yuan", "lbfgs"):
         assert model.objective_ == pytest.approx(optimum.objective_, rel=1e-4)

@@ -14,6 +14,7 @@ from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.common.settings import one_of
+from rankviz.metrics.formulas import more_is_better
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, max_statistic, paired_tests
 from rankviz.metrics.significance import differences_of, interval, queries_in_words, tied
 
@@ -73,6 +74,10 @@ class Comparison:
         """Number of p-values that are adjusted together."""
         return int(self.deltas[self.test].notna().sum())
 
+    def gains(self, rows: pd.DataFrame) -> pd.Series[float]:
+        """Return how much better than the baseline each row of `deltas` is; below 0 if worse."""
+        return rows["difference"] * np.array([*map(direction, rows["metric"])], np.int64)
+
     def answer(self, metric: str) -> str:
         """Name the contestants that are significantly better or worse than the baseline, count the others.
 
@@ -84,8 +89,8 @@ class Comparison:
         parts = [
             f"{' and '.join(own)} {'is' if len(own) == 1 else 'are'} {word} than {self.baseline}"
             for word, own in (
-                ("better", held["label"][held["difference"] > 0]),
-                ("worse", held["label"][held["difference"] < 0]),
+                ("better", held["label"][self.gains(held) > 0]),
+                ("worse", held["label"][self.gains(held) < 0]),
             )
             if len(own)
         ]
@@ -119,6 +124,11 @@ class Comparison:
             f"the difference is {verdict} after Holm's correction over {self.family} comparisons ({own}, "
             f"adjusted {small(row['holm'])})"
         )
+
+
+def direction(metric: str) -> int:
+    """Return 1, or −1 for a metric of which less is better."""
+    return 1 if more_is_better(metric) else -1
 
 
 def _too_few(n: int) -> str:
@@ -165,8 +175,9 @@ def compare(
     deltas = pd.DataFrame(
         [_delta(one.label, baseline, metric, table) for metric, table in values.items() for one in others]
     )
-    equal = (one.ties_in_words(values) for one in matched.contestants)
-    notes = (*matched.notes, *equal, *(_unvalued(metric, table, matched) for metric, table in values.items()))
+    less = (f"Less {metric} is better." for metric in values if direction(metric) < 0)
+    unvalued = (_unvalued(metric, table, matched) for metric, table in values.items())
+    notes = (*matched.notes, *less, _equal_scores(matched, values), *unvalued)
     return Comparison(
         matched,
         baseline,
@@ -205,8 +216,9 @@ def _within_folds(means: pd.Series[float]) -> float:
 
 def _delta(label: str, baseline: str, metric: str, table: pd.DataFrame) -> dict[str, object]:
     """Return a row of `Comparison.deltas`, without adjusted p-values."""
-    found = paired_tests(table[label], table[baseline])
+    found, sign = paired_tests(table[label], table[baseline]), direction(metric)
     over = found.interval
+    better, worse = (found.better, found.worse)[::sign]
     return {
         "label": label,
         "metric": metric,
@@ -214,7 +226,10 @@ def _delta(label: str, baseline: str, metric: str, table: pd.DataFrame) -> dict[
         "difference": over.mean,
         "low": over.low,
         "high": over.high,
-        **{name: getattr(found, name) for name in (*TESTS, "effect", "better", "worse", "even")},
+        **{name: getattr(found, name) for name in (*TESTS, "effect")},
+        "better": better,
+        "worse": worse,
+        "even": found.even,
     }
 
 
@@ -227,6 +242,21 @@ def _adjusted(p: pd.Series[float]) -> dict[str, FloatArray]:
         values[known] = adjust(p[known])
         found[name] = values
     return found
+
+
+def _equal_scores(matched: Matched, metrics: Iterable[str]) -> str:
+    """Say how the order of the file would change means; "" if it would change none."""
+    moved = {one.label: one.moved_by_order(metrics) for one in matched.contestants}
+    parts = []
+    for metric in metrics:
+        said = [f"{own[metric]} ({label})" for label, own in moved.items() if metric in own]
+        parts += [f"{metric} would be {', '.join(said)}"] if said else []
+    if not parts:
+        return ""
+    return (
+        "Equal scores of documents of different grades count at the mean over their orders; in the order of "
+        f"the file {'; '.join(parts)}."
+    )
 
 
 def _unvalued(metric: str, table: pd.DataFrame, matched: Matched) -> str:
@@ -266,7 +296,8 @@ class BestCandidate:
         head = f"Of {counted(len(self.table), 'candidate')}, {self.label} has the best {self.metric}"
         if math.isnan(chosen):
             return f"{head}; {_too_few(self.queries)} to compare it with {self.baseline}"
-        verdict = "is better" if chosen <= LEVEL and difference > 0 else "is not shown to be better"
+        gain = difference * direction(self.metric)
+        verdict = "is better" if chosen <= LEVEL and gain > 0 else "is not shown to be better"
         return (
             f"{head}; chosen on the same {queries_in_words(self.queries)}, it {verdict} than {self.baseline} "
             f"(difference {with_minus(difference, '+.3f')}, p = {small(chosen)} adjusted for the choice, "
@@ -291,7 +322,7 @@ def best_of(matched: Matched, metric: str, baseline: str) -> BestCandidate:
             "p_chosen": max_statistic(differences),
         }
     )
-    best = others[int(np.argmax(tied(table["mean"].to_numpy())))]
+    best = others[int(np.argmax(direction(metric) * tied(table["mean"].to_numpy())))]
     return BestCandidate(best, baseline, metric, len(values), table)
 
 
@@ -349,11 +380,12 @@ def front(matched: Matched, metric: str) -> Front:
     for one in matched.contestants:
         found = interval(values[one.label])
         rows.append((matched.looks[one.label], one.label, one.seconds, found.mean, found.low, found.high))
+    sign = direction(metric)
     table = pd.DataFrame(rows, columns=["method", "label", "seconds", "mean", "low", "high"])
-    table = table.sort_values(["seconds", "mean"], ascending=[True, False], ignore_index=True)
-    quality = table["mean"].to_numpy().round(DIGITS)
+    table = table.sort_values(["seconds", "mean"], ascending=[True, sign < 0], ignore_index=True)
+    quality = sign * table["mean"].to_numpy().round(DIGITS)
     best = str(table["label"][quality.argmax()])
-    behind = np.column_stack([differences_of(values[best], values[label]) for label in table["label"]])
+    behind = sign * np.column_stack([differences_of(values[best], values[label]) for label in table["label"]])
     table["behind"] = behind.mean(axis=0)
     table["se"] = behind.std(axis=0, ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else np.nan
     table["efficient"] = efficient(table["seconds"].to_numpy(), quality)

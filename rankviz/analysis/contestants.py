@@ -16,8 +16,7 @@ from rankviz.common.numbers import counted
 from rankviz.datasets.normalise import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.evaluation import ROUNDING, evaluate, ties_in_words
-from rankviz.metrics.measures import measure
+from rankviz.metrics.evaluation import compared, moved_in_words
 from rankviz.metrics.paired_tests import mean_over_seeds
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import describe, look_of, short_labels
@@ -77,20 +76,13 @@ def with_measures(
     record: RunRecord, part: str, names: Iterable[str], data: Callable[[], RankingData]
 ) -> RunRecord:
     """Return a record with further metrics of a part, such as own gains, from its scores."""
-    for name in names:
-        if part in record.metrics and name not in record.metrics[part]:
-            own = measure(name)
-            found, by_order = (
-                evaluate(record.scores[part], data(), own.definition, ties=ties, measures=[own.name])
-                .per_query[own.name]
-                .rename(name)
-                for ties in (None, "order")
-            )
-            more = {name: by_order.mean()} if abs(by_order.mean() - found.mean()) > ROUNDING else {}
-            metrics = record.metrics | {part: record.metrics[part].assign(**{name: found})}
-            in_order = record.by_order | {part: record.by_order.get(part, {}) | more}
-            record = replace(record, metrics=metrics, by_order=in_order)
-    return record
+    new = [name for name in names if part in record.metrics and name not in record.metrics[part]]
+    if not new:
+        return record
+    found, moved = compared(record.scores[part], data(), new)
+    metrics = record.metrics | {part: record.metrics[part].join(found)}
+    by_order = record.by_order | {part: record.by_order.get(part, {}) | moved}
+    return replace(record, metrics=metrics, by_order=by_order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +192,8 @@ class Contestant:
         if metric not in self.frame:
             raise SettingError(f"{self.label} has no {metric}; it has {', '.join(self.metrics)}")
 
-    def ties_in_words(self, metrics: Iterable[str]) -> str:
-        """Say how the order of the file would change its means over queries and seeds; "" if it would not."""
+    def moved_by_order(self, metrics: Iterable[str]) -> dict[str, str]:
+        """Say of metrics how the order of the file would change their means over queries and seeds."""
         tables = [(run, run.per_query.mean(), len(run.per_query)) for run in self.runs]
         n, means, by_order = sum(size for _, _, size in tables), {}, {}
         for metric in metrics:
@@ -209,7 +201,7 @@ class Contestant:
             if any(metric in run.by_order for run in self.runs):
                 both = sum(run.by_order.get(metric, mean[metric]) * size for run, mean, size in tables)
                 by_order[metric] = both / n
-        return ties_in_words(self.label, means, by_order)
+        return moved_in_words(means, by_order)
 
     def restricted(self, queries: Mapping[str, pd.Index]) -> Self:
         """Return the contestant with some queries of each fold only."""

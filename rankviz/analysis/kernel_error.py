@@ -35,8 +35,6 @@ SAMPLE = 1000
 LANCZOS_TOLERANCE = 1e-4
 LANCZOS_VECTORS = 10  # on residuals of both maps half the products of scipy's default, 20
 DENSE_UP_TO = 32  # up to this many rows compute all eigenvalues
-CHOICES = {name: choice.name for name in MAPS if (choice := FEATURE_MAPS[name].draws_by) is not None}
-"""Map -> the field of `MapSettings` with its way to draw."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from rankviz.analysis.contestants import Contestant, Run, with_measures
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.datasets.types import RankingData
-from rankviz.metrics.evaluation import matched
-from rankviz.metrics.measures import column_named
+from rankviz.metrics.evaluation import column_name, matched
 from rankviz.runs.given import record_of, system_named
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
@@ -52,7 +51,7 @@ def compare(
     >>> found.deltas[["label", "metric", "queries"]].values.tolist()
     [['other', 'MAP', 40]]
     """
-    metrics = [column_named(metric) for metric in metrics]
+    metrics = [column_name(metric) for metric in metrics]
     found = [
         Contestant(label, tuple(Run.of(record, PART) for record in records))
         for label, records in records_by_label(scores, data, qid, metrics).items()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, direction
 from rankviz.common.numbers import as_csv, counted, small, with_minus
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
@@ -208,7 +208,7 @@ def _cell(comparison: Comparison, label: str, metric: str, digits: int) -> Cell:
     standings = comparison.standings
     column = standings[standings["metric"] == metric].set_index("label")["mean"]
     text = with_minus(column[label], f".{digits}f")
-    best = with_minus(column.max(), f".{digits}f")
+    best = with_minus(column.max() if direction(metric) > 0 else column.min(), f".{digits}f")
     return Cell(text, text == best, _mark(comparison, label, metric))
 
 
@@ -218,7 +218,7 @@ def _mark(comparison: Comparison, label: str, metric: str) -> str:
     row = comparison.delta(label, metric)
     if not row["holm"] <= LEVEL:
         return ""
-    return BETTER if row["difference"] > 0 else WORSE
+    return BETTER if row["difference"] * direction(metric) > 0 else WORSE
 
 
 def _legend(comparison: Comparison, part: str, best_of: str = "column") -> str:

@@ -14,7 +14,7 @@ from rankviz.command.runs import named_runs, one_run
 from rankviz.command.values import chosen_roots
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
-from rankviz.metrics.measures import column_named
+from rankviz.metrics.evaluation import column_name
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import open_named
 from rankviz.store import RunStore
@@ -37,7 +37,7 @@ def run(chosen: Namespace) -> int:
         table = store.listing.every()
         baseline = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
         digests = list(dict.fromkeys([*digests, baseline]))
-        metrics = [*map(column_named, chosen.metric)] or list(METRICS)
+        metrics = [*map(column_name, chosen.metric)] or list(METRICS)
         given = [_run(store, one, str(table.loc[one, "state"]), metrics, chosen) for one in digests]
     there = [one for one in given if one is not None]
     if len(there) < len(given):

@@ -7,18 +7,20 @@ from contextlib import closing
 from functools import cache, partial
 
 from rankviz.command.output import OWNER, note
-from rankviz.command.train import print_metrics
+from rankviz.command.train import METRICS, print_metrics
 from rankviz.command.values import chosen_roots
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
 from rankviz.datasets.folds import PARTS, find_datasets, open_fold
 from rankviz.datasets.score_files import files_at, read_given
+from rankviz.metrics.evaluation import column_name
 from rankviz.runs.given import records_of
 from rankviz.store import RunStore
 
 
 def run(chosen: Namespace) -> int:
     """Read the scores, print the metrics of every part, and keep the runs."""
+    metrics = [*map(column_name, chosen.metric)] or list(METRICS)
     found = find_datasets(chosen_roots(chosen))
     one_of("dataset", chosen.data, found)
     for name, value, known in (("fold", chosen.fold, found[chosen.data].folds), ("part", chosen.part, PARTS)):
@@ -33,7 +35,7 @@ def run(chosen: Namespace) -> int:
     with closing(RunStore()) as store:
         store.records.keep(records, OWNER)
         store.marks.share(OWNER, [record.spec.hash for record in records])
-    print_metrics(records, as_json=chosen.json)
+    print_metrics(records, metrics, lambda spec: folds[spec.fold](), as_json=chosen.json)
     for text in given.notes:
         note(text)
     return 0

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import pandas as pd
 
+from rankviz.analysis.contestants import with_measures
 from rankviz.command.output import OWNER, Bar, note, print_json, print_table, print_text
 from rankviz.command.values import base_spec, chosen_roots, with_digests
 from rankviz.common.progress import Progress
-from rankviz.datasets.types import Fold
+from rankviz.datasets.types import Fold, RankingData
+from rankviz.metrics.evaluation import column_name
 from rankviz.runs.description import describe
 from rankviz.runs.estimate import estimate
 from rankviz.runs.record import RunRecord
@@ -25,6 +29,7 @@ METRICS = ("MAP", "MeanNDCG", "NDCG@1", "NDCG@5", "NDCG@10")
 def run(chosen: Namespace) -> int:
     """Train, print the metrics of every part, and keep the runs in the store."""
     base, folds = base_spec(chosen)
+    metrics = [*map(column_name, chosen.metric)] or list(METRICS)
     base.kind.check(base.values)
     specs = with_digests([base.but(fold=fold) for fold in folds], chosen)
     store = RunStore()
@@ -44,7 +49,9 @@ def run(chosen: Namespace) -> int:
     store.marks.share(OWNER, digests)
     for verdict in store.imports.compare(OWNER):
         note(f"{verdict.digest}: {verdict.sentence}")
-    print_metrics([made[spec] for spec in specs], as_json=chosen.json)
+    roots = [str(root) for root in chosen_roots(chosen)]
+    records = [made[spec] for spec in specs]
+    print_metrics(records, metrics, lambda spec: open_named(spec, roots), as_json=chosen.json)
     store.close()
     return 0
 
@@ -75,18 +82,23 @@ def _print_plan(spec: RunSpec, fold: Fold, where: Backend) -> None:
     note(f"{spec.fold}: {plan_in_shards(spec, fold, where).words}{threads}")
 
 
-def _means(records: list[RunRecord]) -> pd.DataFrame:
+def _means(
+    records: list[RunRecord], metrics: Sequence[str], opened: Callable[[RunSpec], Fold]
+) -> pd.DataFrame:
     """Return the means over queries of each part's metrics, one row per run."""
     found = {}
     for record in records:
-        parts = {
-            f"{part}:{name}": frame[name].mean()
-            for part, frame in record.metrics.items()
-            for name in METRICS
-            if name in frame
-        }
+        parts: dict[str, float] = {}
+        for part in record.metrics:
+            data = partial(_part, opened, record.spec, part)
+            more = with_measures(record, part, metrics, data)
+            parts |= {f"{part}:{name}": more.metrics[part][name].mean() for name in metrics}
         found[_place(record)] = parts
     return pd.DataFrame(found).T.rename_axis("fold")
+
+
+def _part(opened: Callable[[RunSpec], Fold], spec: RunSpec, part: str) -> RankingData:
+    return opened(spec).parts[part]
 
 
 def _place(record: RunRecord) -> str:
@@ -95,9 +107,15 @@ def _place(record: RunRecord) -> str:
     return f"{record.spec.fold}, seed {seed}" if seed else record.spec.fold
 
 
-def print_metrics(records: list[RunRecord], *, as_json: bool) -> None:
-    """Print the means of the metrics of runs of one model."""
-    table = _means(records)
+def print_metrics(
+    records: list[RunRecord],
+    metrics: Sequence[str],
+    opened: Callable[[RunSpec], Fold],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the means of metrics of runs of one model; those that runs lack need their folds, `opened`."""
+    table = _means(records, metrics, opened)
     if as_json:
         print_json(
             [

@@ -67,11 +67,6 @@ class Dataset:
     folder: Path
     folds: Mapping[str, Mapping[str, Path]]
 
-    @property
-    def is_single_file(self) -> bool:
-        """True if the folds are splits of one file."""
-        return any(WHOLE in parts for parts in self.folds.values())
-
 
 def data_roots(chosen: Iterable[str | os.PathLike[str]] = ()) -> tuple[Path, ...]:
     """Return the folders to search for data sets: the bundled one first, then the user's.

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError
 from rankviz.common.memory import megabytes
+from rankviz.common.numbers import counted
 from rankviz.datasets.archives import MB, Limits, Member, Upload, list_members, unpack
 from rankviz.datasets.folds import PARTS, part_named
 from rankviz.datasets.textfile import show, text_chunks
@@ -457,13 +458,12 @@ def _one_by_one(body: bytes, mark: str, columns: Sequence[str], shown: str, firs
     at = columns.index("score")
     for number, line in enumerate(body.decode().split("\n"), first):
         fields = _fields(line.strip("\r "), mark)
-        fault = (
-            "an empty line" if not fields else f"{len(fields)} fields" if len(fields) != len(columns) else ""
-        )
+        fault = counted(len(fields), "field") if len(fields) != len(columns) else ""
+        fault = fault if fields else "an empty line"
         fault = fault or ("an empty field" if "" in fields else "")
         if fault:
             remedy = "Write every line in the form of the first one."
-            raise _refused(fault, f"{len(columns)} fields", remedy, shown, number)
+            raise _refused(fault, counted(len(columns), "field"), remedy, shown, number)
         try:
             scores.append(_number(fields[at].strip()))
         except ValueError:

@@ -330,6 +330,11 @@ class RankObjective:
         self._rng = np.random.default_rng(self.seed)
 
     @property
+    def convex(self) -> bool:
+        """True if the loss is."""
+        return self.risk.loss.convex
+
+    @property
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         return self.risk.n_pairs

@@ -122,6 +122,11 @@ class KernelObjective:
         self.most_landmarks = max(self.landmarks, min(most_landmarks, MOST_LANDMARKS, len(X)))
 
     @property
+    def convex(self) -> bool:
+        """True if the loss is."""
+        return self.risk.loss.convex
+
+    @property
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         return self.risk.n_pairs

@@ -27,8 +27,8 @@ class LBFGS:
     Attributes
     ----------
     tol : float
-        Stop once the duality gap ½‖g‖² is at most tol times the objective. This is stricter than the Newton
-        decrement ½gᵀH^-1g ≤ ½‖g‖², which L-BFGS cannot compute.
+        Stop once ½‖g‖² is at most tol times the objective. For a convex objective it is the duality gap, and
+        stricter than the Newton decrement ½gᵀH^-1g ≤ ½‖g‖², which L-BFGS cannot compute.
     max_iter : int
         Largest number of iterations.
     """
@@ -77,7 +77,8 @@ class _Run:
 
     @property
     def proved(self) -> bool:
-        return self.rows[-1].gap <= self.solver.tol
+        row = self.rows[-1]
+        return 0.5 * row.gradient_norm**2 <= self.solver.tol * abs(row.objective)
 
     def tell(self, *, begins: bool = False) -> None:
         """Report the row of the current iteration, with scores when it begins."""
@@ -140,7 +141,7 @@ class _Run:
     def result(self, status: Status | None = None) -> SolverResult:
         """Return the result so far, with the given status or the actual one."""
         if status is None and self.proved:
-            status = Status.CERTIFIED
+            status = Status.CERTIFIED if self.objective.convex else Status.FLAT
         elif status is None:
             reached = len(self.rows) > self.solver.max_iter
             status = Status.MAX_ITERATIONS if reached else Status.STALLED

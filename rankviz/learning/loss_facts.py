@@ -47,6 +47,8 @@ class AnyLoss:
         The largest second derivative, also at a corner; infinite without a bound.
     by_continuation : bool
         True if it is the limit of smoothed hinges (see `rankviz.learning.hinge`).
+    smoothing : float
+        Its width of smoothing, for the trace, if it is annealed; 0 if not.
     unlisted : str
         Name of the most similar loss that needs no list of pairs; "" without one.
     settings : tuple of Setting
@@ -65,6 +67,7 @@ class AnyLoss:
     quadratic: ClassVar[bool] = False
     falling: ClassVar[bool] = False
     by_continuation: ClassVar[bool] = False
+    smoothing: ClassVar[float] = 0.0
     unlisted: ClassVar[str] = ""
     settings: ClassVar[tuple[Setting, ...]] = ()
 

@@ -349,12 +349,6 @@ def check_costs_of(loss: AnyLoss, costs: object) -> None:
         )
 
 
-def largest_error(approximation: Loss, exact: Loss, low: float = -30.0, high: float = 30.0) -> float:
-    """Return the largest |approximation(t) − exact(t)| on a grid of margins with step 1/1000."""
-    t = np.arange(low, high, 1e-3)
-    return float(np.abs(approximation.value(t) - exact.value(t)).max())
-
-
 LOSS_WEIGHT = Setting(
     name="C",
     symbol="C",

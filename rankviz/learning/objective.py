@@ -152,6 +152,11 @@ class Objective(Protocol):
         ...
 
     @property
+    def convex(self) -> bool:
+        """True if it is convex, so that gradients bound the distance from the optimum."""
+        ...
+
+    @property
     def n_pairs(self) -> int:
         """Number of preference pairs p."""
         ...
@@ -222,7 +227,7 @@ class Certificate:
     gap : float
         (P − D)/P ≥ (P − optimum)/P, where D is the dual value at α_ij = −C ∂(loss of the pair)/∂t_ij. This
         holds for every convex loss, also where it rises and α is negative. For a loss with a derivative it is
-        ½‖∇‖²/P; a smoothed hinge adds its smoothing term.
+        ½‖∇‖²/P; a smoothed hinge adds its smoothing term. NaN without convexity: then nothing is proved.
     """
 
     value: float
@@ -237,6 +242,8 @@ def certificate(objective: Objective, point: Point) -> Certificate:
     risk, slack = objective.limit(point)
     value = 0.5 * objective.inner(point.w, point.w) + objective.C * risk
     gap = 0.5 * objective.inner(point.gradient, point.gradient) + objective.C * slack
+    if not objective.convex:
+        return Certificate(value, math.nan)
     return Certificate(value, gap / value if value > 0 else 0.0)
 
 
@@ -254,6 +261,11 @@ class Status(Enum):
     CONVERGED = "converged: the Newton decrement is below the tolerance"
     CERTIFIED = "converged: the duality gap is below the tolerance"
     STATIONARY = "converged: no step within the bounds lowers the objective, to the tolerance"
+    FLAT = (
+        "converged: the gradient is below the tolerance; as the objective is not convex, lower ends may exist"
+    )
+    FIXED = "converged: the weights minimise the objective of their own ranking, to the tolerance"
+    ROUNDS = "ended by early stopping or after the last round; no fixed objective is minimised"
     RULE = "ended by he2009's rule: gradient or direction is at most 1e-4; its steps may raise the objective"
     TOO_EARLY = (
         "ended too early by he2009's rule: the direction is at most 1e-4, but the duality gap is above 1 %"
@@ -273,7 +285,12 @@ class Status(Enum):
         return self in _REACHED
 
 
-_REACHED = frozenset({Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Status.RULE})
+_REACHED = frozenset(
+    {
+        *(Status.CONVERGED, Status.CERTIFIED, Status.STATIONARY, Status.RULE),
+        *(Status.FLAT, Status.FIXED, Status.ROUNDS),
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ class PairRisk:
         codes, i, j = grade_codes(self.y, self.ptr), self.pairs.winner, self.pairs.loser
         return codes.query[i], codes.code[i], codes.code[j]
 
-    def with_loss(self, loss: Loss) -> PairRisk:
+    def with_loss(self, loss: Loss) -> Self:
         """Return the risk of the same pairs with another loss; it shares their cached parts."""
         other = replace(self, loss=loss)
         vars(other).update({name: value for name, value in vars(self).items() if name != "loss"})

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -107,6 +108,10 @@ class ScoreLoss(AnyLoss):
     @abstractmethod
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
         """Return the loss at scores f (n,) of documents with grades y (n,), before weights of queries."""
+
+    def prepared(self, y: IntArray, queries: Queries) -> Callable[[FloatArray], ScoreTerms]:
+        """Return `terms` as a function of scores; losses may compute what does not depend on them."""
+        return lambda f: self.terms(f, y, queries)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +14,7 @@ from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.pairs import PLAIN, PairCosts, count_pairs, weighted_gram
 from rankviz.learning.risk import ActivePairs
-from rankviz.learning.score_losses import Queries, ScoreLoss
+from rankviz.learning.score_losses import Queries, ScoreLoss, ScoreTerms
 
 NOBODY = -1
 """In place of a pair's second document: the first one alone."""
@@ -147,16 +149,20 @@ class ScoreRisk:
         """Half the trace of the Hessian at equal scores."""
         return self.all_pairs.weight
 
-    def with_loss(self, loss: AnyLoss) -> ScoreRisk:
+    def with_loss(self, loss: AnyLoss) -> Self:
         """Return the risk of the same documents with another loss of scores; TypeError for one of pairs."""
         if not isinstance(loss, ScoreLoss):
             raise TypeError(f"the {loss.label} loss is a sum over pairs")
         return replace(self, loss=loss)
 
+    @cached_property
+    def _terms(self) -> Callable[[FloatArray], ScoreTerms]:
+        return self.loss.prepared(self.y, self.queries)
+
     def at(self, f: FloatArray) -> ScoreRiskPoint:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         queries, weight = self.queries, self.queries.weights
-        value, gradient, diagonal, root, intercept = self.loss.terms(f, self.y, queries)
+        value, gradient, diagonal, root, intercept = self._terms(f)
         if weight is not None and queries.weight is not None:
             value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
             root = None if root is None else np.sqrt(weight) * root

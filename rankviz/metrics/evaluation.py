@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import DataError
 from rankviz.datasets.array_checks import plain_array, score_array
 from rankviz.datasets.types import RankingData, require_data
 from rankviz.metrics.definitions import COMPARED, TIES, Definition, definition_of
-from rankviz.metrics.formulas import EVERYWHERE, Formula, canonical, check, column_of
+from rankviz.metrics.formulas import EVERYWHERE, Formula, check, options_of, read_name, spelled
 from rankviz.metrics.lists import ranked
 from rankviz.metrics.significance import queries_in_words
 
@@ -91,7 +91,8 @@ class Evaluation:
         if self.n_short == 0:
             return ""
         columns = map(str, self.per_query.columns)
-        k = max(int(name.removeprefix("NDCG@")) for name in columns if name.startswith("NDCG@"))
+        cuts = (name.removeprefix("NDCG@") for name in columns if name.startswith("NDCG@"))
+        k = max(int(cut) for cut in cuts if cut.isdecimal())
         have = "has" if self.n_short == 1 else "have"
         return f"; {queries_in_words(self.n_short)} {have} fewer than {k} documents, where NDCG@{k} is 0"
 
@@ -148,7 +149,9 @@ def evaluate(
     with fewer than k documents is 0 for all scores. With "textbook", as in `RankSVM.score`, it is that of the
     whole list, queries without a relevant document are left out, and equal scores count at their mean. `at`
     lists the k of the columns. `measures` names other columns instead: "ERR@10", "RBP(p=0.8)", "RR", "R@10",
-    "Rprec", "Bpref", "PairAccuracy", "MeanRank" (see `rankviz.metrics.formulas`).
+    "Rprec", "Bpref", "PairAccuracy", "MeanRank" (see `rankviz.metrics.formulas`). Brackets change the
+    definition of a column: "nDCG(gains={1: 1, 2: 9})@10", "nDCG(discount=(1, 0.5))@2", "P(rel=2)@5"; a name
+    after it is another definition: "AP (trec_eval)".
 
     Raises `DataError` unless scores are n finite numbers, `ValueError` for an unknown definition or a k
     outside it. Source: the LETOR scripts Eval-Score-3.0.pl, Eval-Score-4.0.pl and MSLR's
@@ -175,8 +178,8 @@ def evaluate(
     {'order': 1.0, 'mean': 0.5, 'worst': 0.0, 'best': 1.0}
     """
     chosen = definition_of(definition)
-    chosen = chosen if ties is None else replace(chosen, ties=ties)
-    columns = _asked(usual(chosen, _checked_ranks(at, chosen)) if measures is None else measures, chosen)
+    names = usual(chosen, _checked_ranks(at, chosen)) if measures is None else measures
+    asked, order = _asked(names, chosen, ties)
     part, values = matched(scores, data, qid)
     if part.n_documents and int(part.y.max()) > _LARGEST_GRADE:
         raise DataError(
@@ -185,29 +188,45 @@ def evaluate(
             remedy="Number the grades 0, 1, 2, …",
             path=part.name or None,
         )
-    names = [name for formula, given in columns for name in formula.columns(given)]
-    table, empty = np.empty((part.n_queries, len(names))), np.empty((2, part.n_queries), np.bool_)
-    n_tied = 0
-    for lists in ranked(values, part, chosen):
-        table[lists.queries] = np.hstack([formula.values(lists, given) for formula, given in columns])
-        empty[:, lists.queries] = lists.n_relevant[:, 0] == 0, lists.gainless
-        n_tied += int(lists.tied.sum())
-    if chosen.leaves_out_empty:
-        table[empty[0]] = np.nan
-    frame = pd.DataFrame(table, index=pd.Index(part.query_labels, name="query"), columns=names)
-    longest = max((max(given) for formula, given in columns if formula.name == "NDCG"), default=0)
-    short = chosen.short_ndcg == "zero"
+    (usually, own), *others = asked.items()
+    found, empty, n_tied = _values(part, values, usually, own)
+    for rule, columns in others:
+        found |= _values(part, values, rule, columns)[0]
+    index = pd.Index(part.query_labels, name="query")
+    longest = max((max(given) for formula, given, _ in own if formula.name == "NDCG"), default=0)
+    short = usually.short_ndcg == "zero"
     n_empty, n_gainless = empty.sum(axis=1).tolist()
     return Evaluation(
-        frame,
-        chosen,
+        pd.DataFrame(np.column_stack([found[name] for name in order]), index=index, columns=order),
+        usually,
         part.n_queries,
         n_empty,
         n_gainless,
-        n_unknown=chosen.unknown(part.y),
+        n_unknown=usually.unknown(part.y),
         n_short=int((np.diff(part.ptr) < longest).sum()) if short else 0,
         n_tied=n_tied,
     )
+
+
+Columns = list[tuple[Formula, list[float], list[str]]]
+"""Measures with parameters, and the names of their columns."""
+
+
+def _values(
+    part: RankingData, scores: FloatArray, definition: Definition, columns: Columns
+) -> tuple[dict[str, FloatArray], BoolArray, int]:
+    """Return columns (Q,), queries without relevant documents and without gain (2, Q), and tied queries."""
+    names = [name for _, _, own in columns for name in own]
+    table, empty = np.empty((part.n_queries, len(names))), np.empty((2, part.n_queries), np.bool_)
+    n_tied = 0
+    for lists in ranked(scores, part, definition):
+        if columns:
+            table[lists.queries] = np.hstack([formula.values(lists, given) for formula, given, _ in columns])
+        empty[:, lists.queries] = lists.n_relevant[:, 0] == 0, lists.gainless
+        n_tied += int(lists.tied.sum())
+    if definition.leaves_out_empty:
+        table[empty[0]] = np.nan
+    return dict(zip(names, table.T, strict=True)), empty, n_tied
 
 
 def usual(definition: Definition, at: Sequence[int]) -> list[str]:
@@ -240,16 +259,18 @@ def compared(
     return found.per_query, {str(name): float(value) for name, value in moved.items()}
 
 
+def moved_in_words(means: Mapping[str, float], by_order: Mapping[str, float]) -> dict[str, str]:
+    """Say of metrics whose digits the order of the file would change: "0.420 instead of 0.421"."""
+    digits = {name: (f"{by_order[name]:.3f}", f"{means[name]:.3f}") for name in means if name in by_order}
+    return {name: f"{one} instead of {other}" for name, (one, other) in digits.items() if one != other}
+
+
 def ties_in_words(name: str, means: Mapping[str, float], by_order: Mapping[str, float]) -> str:
     """Say what equal scores make of the `means` of a model; "" if the order of the file would change none.
 
     `by_order` has the means by that order where they differ; see `compared`.
     """
-    moved = [
-        f"{metric} would be {by_order[metric]:.3f} instead of {mean:.3f}"
-        for metric, mean in means.items()
-        if metric in by_order
-    ]
+    moved = [f"{metric} would be {said}" for metric, said in moved_in_words(means, by_order).items()]
     if not moved:
         return ""
     return (
@@ -277,20 +298,56 @@ def matched(
     return part, values[part.rows]
 
 
-def _asked(names: Iterable[str], definition: Definition) -> list[tuple[Formula, list[float]]]:
-    """Return the measures of columns, with the parameters of consecutive ones together.
+def _asked(
+    names: Iterable[str], definition: Definition, ties: str | None
+) -> tuple[dict[Definition, Columns], list[str]]:
+    """Return measures by definition, the usual one first, with a rule for ties if given; and all columns.
 
-    Raises `SettingError` for an unknown one, and for one that the definition lacks.
+    The parameters of consecutive measures are together. Raises `SettingError` for an unknown measure, and for
+    one that its definition lacks.
     """
-    found: list[tuple[Formula, list[float]]] = []
-    for name in dict.fromkeys(map(canonical, names)):
-        formula, parameters = column_of(name)
-        check(formula, parameters, definition)
-        if found and found[-1][0] is formula:
-            found[-1][1].extend(parameters)
+
+    def tied(one: Definition) -> Definition:
+        return one if ties is None else replace(one, ties=ties)
+
+    found: dict[Definition, Columns] = {tied(definition): []}
+    order = dict[str, None]()
+    for name in names:
+        formula, parameters, own, column = _column(name, definition)
+        if column in order:
+            continue
+        order[column] = None
+        columns = found.setdefault(tied(own), [])
+        if parameters and columns and columns[-1][0] is formula:
+            columns[-1][1].extend(parameters)
+            columns[-1][2].append(column)
         else:
-            found.append((formula, parameters))
-    return found
+            columns.append((formula, parameters, [column]))
+    return found, list(order)
+
+
+def _column(name: str, definition: Definition) -> tuple[Formula, list[float], Definition, str]:
+    """Return measure, parameter, own definition and column of a name; `SettingError` for an unknown one."""
+    formula, parameters, changes, by = read_name(name)
+    base = definition_of(by) if by else definition
+    own = replace(base, **changes) if changes else base
+    check(formula, parameters, own)
+    if changes and (differing := options_of(own, base)):
+        return formula, parameters, own, spelled(formula, parameters, differing, by)
+    return formula, parameters, own, f"{formula.columns(parameters)[0]}{f' ({by})' * bool(by)}"
+
+
+def column_name(name: str, definition: Definition = COMPARED) -> str:
+    """Return the name of a metric's column: "NDCG@10" for "nDCG@10"; own gains and the like stay in the name.
+
+    Raises `SettingError` for an unknown metric, or one that its definition lacks.
+
+    Examples
+    --------
+    >>> column_name("nDCG@10"), column_name("nDCG(gains={1: 1, 2: 9})@5"), column_name("AP (textbook)")
+    ('NDCG@10', 'nDCG(gains={0: 0, 1: 1, 2: 9})@5', 'MAP (textbook)')
+    """
+    return _column(name, definition)[3]
 
 
 def _checked_ranks(at: Iterable[int], definition: Definition) -> list[int]:

@@ -6,10 +6,12 @@ Most are sums over places, whose terms have the mean of a group; the others have
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -355,6 +357,87 @@ def canonical(name: str) -> str:
     """Return the name of a column by one of its names: "NDCG@10" for "nDCG@10"."""
     formula, parameters = column_of(name)
     return formula.columns(parameters)[0]
+
+
+_NAME = re.compile(r"\s*(\w+)\s*(?:\((.*?=.*?)\))?\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
+_DCG = {"log2": "y", "exp-log2": "2^y - 1"}
+"""Gains of ir_measures' `dcg=`; both have the discount 1/log2(rank + 1)."""
+_FIELDS = {"gain": "gain", "gains": "gain", "discount": "discount", "rel": "relevant_from", "ties": "ties"}
+"""Fields of a definition that the name of a metric can change."""
+LONGEST = 500
+"""Most characters of a name."""
+
+
+def read_name(name: str) -> tuple[Formula, list[float], dict[str, Any], str]:
+    """Return formula, parameter, changed fields of the definition, and the definition named last, or "".
+
+    Raises `SettingError` for a name that is none.
+
+    Examples
+    --------
+    >>> formula, parameters, changed, by = read_name("nDCG(gains={1: 1, 2: 9})@5 (letor)")
+    >>> formula.name, parameters, changed, by
+    ('NDCG', [5], {'gain': (0, 1, 9)}, 'letor')
+    """
+    read = _NAME.fullmatch(name) if isinstance(name, str) and len(name) <= LONGEST else None
+    if read is None:
+        return (*column_of(name), {}, "")
+    options = _read_options(name, read[2]) if read[2] else {}
+    p = f"(p={options.pop('p')})" if "p" in options else ""
+    return (*column_of(f"{read[1]}{p}{'@' * bool(read[3])}{read[3] or ''}"), options, read[4] or "")
+
+
+def _read_options(name: str, text: str) -> dict[str, Any]:
+    """Return p and the changed fields of the definition in the brackets of a metric's name."""
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        given = {str(one.arg): ast.literal_eval(one.value) for one in cast(ast.Call, call).keywords}
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        given = {"": None}
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if key == "p":
+            found["p"] = value
+        elif key == "dcg" and value in _DCG:
+            found |= {"gain": _DCG[value], "discount": "1/log2(rank + 1)"}
+        elif key == "gains" and isinstance(value, dict) and {0, *value} == set(range(len({0, *value}))):
+            found["gain"] = tuple(value.get(grade, 0) for grade in range(len({0, *value})))
+        elif key in _FIELDS and not isinstance(value, dict) and (key != "rel" or isinstance(value, int)):
+            found[_FIELDS[key]] = tuple(value) if isinstance(value, list) else value
+        else:
+            known = "p, rel, gain, gains, discount, dcg and ties"
+            raise SettingError(
+                f"{text!r} in {name!r} cannot be read: brackets may have {known}, as in gains={{1: 3}}"
+            )
+    return found
+
+
+def options_of(definition: Definition, base: Definition) -> list[str]:
+    """Return what differs from another definition, as `read_name` reads it."""
+    found = []
+    for key, field in _FIELDS.items():
+        value = getattr(definition, field)
+        written = isinstance(value, {"gain": str, "gains": tuple}.get(key, object))
+        if written and value != getattr(base, field):
+            shown = dict(enumerate(value)) if key == "gains" else value
+            found.append(f"{key}={shown!r}")
+    return found
+
+
+def spelled(formula: Formula, parameters: Sequence[float], changes: Sequence[str], by: str) -> str:
+    """Return a metric's name as ir_measures has it: "nDCG(rel=2)@5 (letor)"."""
+    given = [*(f"p={p:g}" for p in parameters if formula.takes == "p"), *changes]
+    cut = "".join(f"@{k}" for k in parameters if formula.takes == "k")
+    brackets = f"({', '.join(given)})" if given else ""
+    return f"{formula.alias or formula.name}{brackets}{cut}{f' ({by})' * bool(by)}"
+
+
+def more_is_better(name: str) -> bool:
+    """Return False for a metric of which less is better, such as "MeanRank"; True for an unknown one."""
+    try:
+        return read_name(name)[0].more_is_better
+    except SettingError:
+        return True
 
 
 def check(formula: Formula, parameters: Sequence[float], definition: Definition) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,8 +17,8 @@ from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.definitions import DEFINITIONS, Definition, definition_of
-from rankviz.metrics.evaluation import COLUMNS, ROUNDING, Evaluation, evaluate, matched
-from rankviz.metrics.formulas import FORMULAS, PERSISTENCE, Formula, canonical, check, column_of
+from rankviz.metrics.evaluation import ROUNDING, Evaluation, evaluate, matched
+from rankviz.metrics.formulas import FORMULAS, PERSISTENCE, Formula, check, options_of, read_name, spelled
 
 USUAL = "textbook"
 """The default definition: it counts queries with few documents too, and takes the mean over equal scores."""
@@ -67,11 +64,9 @@ class Measure:
 
     def __repr__(self) -> str:
         chosen = definition_of(self.definition)
-        given = [f"p={p:g}" for p in self.parameters if self.formula.takes == "p"] + _options(chosen)
-        cut = "".join(f"@{k}" for k in self.parameters if self.formula.takes == "k")
-        options = f"({', '.join(given)})" if given else ""
-        of = "" if chosen.name == USUAL else f" ({chosen.name})"
-        return f"{self.formula.alias or self.formula.name}{options}{cut}{of}"
+        changes = options_of(chosen, DEFINITIONS.get(chosen.name, chosen))
+        by = "" if chosen.name == USUAL else chosen.name
+        return spelled(self.formula, self.parameters, changes, by)
 
     def __call__(
         self,
@@ -327,11 +322,6 @@ _KINDS: Mapping[str, type[Measure]] = {
     kind.__name__: kind
     for kind in (NDCG, P, MAP, MeanNDCG, ERR, RBP, RR, R, Rprec, Bpref, PairAccuracy, MeanRank)
 }
-_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\((.*?=.*?)\))?\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
-_DCG = {"log2": "y", "exp-log2": "2^y - 1"}
-"""Gains of ir_measures' `dcg=`; both have the discount 1/log2(rank + 1)."""
-_FIELDS = {"gain": "gain", "gains": "gain", "discount": "discount", "rel": "relevant_from", "ties": "ties"}
-"""Fields of a definition that the name of a metric can change."""
 
 
 def measure(name: str | Measure) -> Measure:
@@ -354,71 +344,11 @@ def measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
-    read = _WRITTEN.fullmatch(name) if isinstance(name, str) else None
-    if read is None:
-        column_of(name)  # raises
-        raise AssertionError(name)
-    options = _read_options(name, read[2] or "")
-    p = f"(p={options.pop('p')})" if "p" in options else ""
-    formula, parameters = column_of(f"{read[1]}{p}{'@' * bool(read[3])}{read[3] or ''}")
+    formula, parameters, options, by = read_name(name)
     if formula.name not in _KINDS:
         raise SettingError(f"{name!r}: only evaluate has {formula.name}, by its definitions")
-    definition = replace(definition_of(read[4] or USUAL), **options)
+    definition = replace(definition_of(by or USUAL), **options)
     return cast(Measure, cast(Any, _KINDS[formula.name])(*parameters, definition=definition))
-
-
-def column_named(name: str) -> str:
-    """Return the column of runs with this name, else the repr of another metric; `SettingError` for neither.
-
-    Examples
-    --------
-    >>> column_named("nDCG@10"), column_named("nDCG(gains={1: 1, 2: 9})@5")
-    ('NDCG@10', 'nDCG(gains={0: 0, 1: 1, 2: 9})@5')
-    """
-    with suppress(SettingError):
-        if (column := canonical(name)) in COLUMNS:
-            return column
-    own = measure(name)
-    if not own.formula.more_is_better:
-        raise SettingError(f"less {own} is better, and comparisons need more: `evaluate` computes it")
-    return repr(own)
-
-
-def _read_options(name: str, text: str) -> dict[str, Any]:
-    """Return p and the changed fields of the definition in the brackets of a metric's name."""
-    try:
-        call = ast.parse(f"f({text})", mode="eval").body
-        given = {str(one.arg): ast.literal_eval(one.value) for one in cast(ast.Call, call).keywords}
-    except (SyntaxError, ValueError):
-        given = {"": None}
-    found: dict[str, Any] = {}
-    for key, value in given.items():
-        if key == "p":
-            found["p"] = value
-        elif key == "dcg" and value in _DCG:
-            found |= {"gain": _DCG[value], "discount": "1/log2(rank + 1)"}
-        elif key == "gains" and isinstance(value, dict) and {0, *value} == set(range(len({0, *value}))):
-            found["gain"] = tuple(value.get(grade, 0) for grade in range(len({0, *value})))
-        elif key in _FIELDS and not isinstance(value, dict) and (key != "rel" or isinstance(value, int)):
-            found[_FIELDS[key]] = tuple(value) if isinstance(value, list) else value
-        else:
-            known = "p, rel, gain, gains, discount, dcg and ties"
-            raise SettingError(
-                f"{text!r} in {name!r} cannot be read: brackets may have {known}, as in gains={{1: 3}}"
-            )
-    return found
-
-
-def _options(definition: Definition) -> list[str]:
-    """Return what differs from the definition of the same name, as `measure` reads it."""
-    base, found = DEFINITIONS.get(definition.name, definition), []
-    for key, field in _FIELDS.items():
-        value = getattr(definition, field)
-        written = isinstance(value, {"gain": str, "gains": tuple}.get(key, object))
-        if written and value != getattr(base, field):
-            shown = dict(enumerate(value)) if key == "gains" else value
-            found.append(f"{key}={shown!r}")
-    return found
 
 
 def _paired(

@@ -28,18 +28,23 @@ from rankviz.learning.solvers import (
     guessed,
 )
 from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
+from rankviz.models.approx_ndcg import ApproxNDCG
 from rankviz.models.coordinate_ascent import CoordinateAscent
 from rankviz.models.forest import RandomForest
 from rankviz.models.frank import FRank
 from rankviz.models.given import SYSTEM, GivenScores
+from rankviz.models.hidden_layer import HiddenLayer
+from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
 from rankviz.models.lambdamart import LambdaMART
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
 from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
+from rankviz.models.map_ranker import work_of as work_on_map
 from rankviz.models.mart import MART
 from rankviz.models.rankboost import RankBoost
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.models.rounds import work_of
+from rankviz.models.smooth_rank import SmoothRank
 from rankviz.models.xgboost_trees import XGBoostRanker
 
 
@@ -190,8 +195,8 @@ class Method:
         return self.make(**{setting.parameter: value for setting, value in declared if setting.parameter})
 
 
-def _offers(values: Values) -> Capabilities:
-    """Return the offers of a pairwise model on a feature map."""
+def _map_offers(values: Values) -> Capabilities:
+    """Return the offers of any model on a feature map."""
     kind = FEATURE_MAPS[values["feature_map"]]
     return Capabilities(
         weights=True,
@@ -199,13 +204,30 @@ def _offers(values: Values) -> Capabilities:
         expansion=kind.expands,
         form=kind.has_form(KERNELS[values["kernel"]] if kind.has_kernel else None),
         components=kind.has_components,
-        objective=True,
-        pair_objective=True,
-        duals=True,
-        positive_duals=True,
         trace=True,
         random=SEED.name in values,
     )
+
+
+def _offers(values: Values) -> Capabilities:
+    """Return the offers of a pairwise model on a feature map."""
+    more = dict.fromkeys(("objective", "pair_objective", "duals", "positive_duals"), True)
+    return replace(_map_offers(values), **more)
+
+
+def _smooth_offers(values: Values) -> Capabilities:
+    """Return the offers of a model on a feature map whose objective is smooth, but not convex."""
+    return replace(_map_offers(values), objective=True)
+
+
+def _reweighted_offers(values: Values) -> Capabilities:
+    """Return the offers of a model on a feature map without a fixed objective."""
+    return replace(_map_offers(values), rounds=True)
+
+
+def _network_offers(values: Values) -> Capabilities:
+    """Return the offers of a network on the input features."""
+    return Capabilities(weights=True, form=True, components=True, objective=True, trace=True, random=True)
 
 
 def _rank_svm_offers(values: Values) -> Capabilities:
@@ -304,6 +326,55 @@ METHODS: dict[str, Method] = {
         work=_regularized_work,
         family="pairwise",
         left_out=RegularizedRankSVM.left_out,
+    ),
+    "lambdarank": Method(
+        "LambdaRank",
+        LambdaRank,
+        LambdaRank.settings,
+        _reweighted_offers,
+        _check_map,
+        minimises="no fixed function: Σ |ΔNDCG| log(1 + e^−(f_i − f_j)), |ΔNDCG| of the present ranking",
+        work=work_on_map(150.0, 400.0),
+        family="listwise",
+    ),
+    "lambdaloss": Method(
+        "LambdaLoss",
+        LambdaLoss,
+        LambdaLoss.settings,
+        _reweighted_offers,
+        _check_map,
+        minimises="no fixed function: as LambdaRank, with μ times weights by the gap of ranks",
+        work=work_on_map(150.0, 400.0),
+        family="listwise",
+    ),
+    "approx_ndcg": Method(
+        "ApproxNDCG",
+        ApproxNDCG,
+        ApproxNDCG.settings,
+        _smooth_offers,
+        _check_map,
+        minimises="½‖w‖² + C Σ (1 − NDCG with smooth ranks 1 + Σ_j σ((f_j − f_i)/τ)), not convex",
+        work=work_on_map(150.0, 150.0),
+        family="listwise",
+    ),
+    "smoothrank": Method(
+        "SmoothRank",
+        SmoothRank,
+        SmoothRank.settings,
+        _smooth_offers,
+        _check_map,
+        minimises="½‖w − w₀‖² + C Σ (1 − NDCG@k with soft ranks of width σ), not convex",
+        work=work_on_map(1000.0, 450.0),
+        family="listwise",
+    ),
+    "hidden_layer": Method(
+        "hidden layer",
+        HiddenLayer,
+        HiddenLayer.settings,
+        _network_offers,
+        minimises="½‖w‖² + ½ρ‖Ω − Ω₀‖² + C Σ log(1 + e^−(f_i − f_j)), f = √(2/m) cos(XΩ + b) w, not convex",
+        work=work_on_map(300.0, 150.0),
+        family="pairwise",
     ),
     "lambdamart": Method(
         "LambdaMART",

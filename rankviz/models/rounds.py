@@ -41,6 +41,8 @@ IMPORTANCE = "importance"
 TREES = "trees_"
 """Prefix of the arrays of trees, in records and files."""
 ROOTS = f"{TREES}roots"
+KEPT = "n_rounds"
+"""Array of a record with the number of rounds, for models without trees."""
 
 ROUNDS = Setting(
     name="n_rounds",
@@ -48,7 +50,8 @@ ROUNDS = Setting(
     label="Rounds",
     domain=Whole(1, 100_000),
     default=300,
-    help="Largest number of rounds, with one tree, threshold or feature in each. Early stopping may keep fewer.",
+    help="Largest number of rounds: of trees, thresholds, features, or new weights of pairs. Early stopping "
+    "may keep fewer.",
     key="rounds",
     offer=Typed(1, 5000, 50),
     caption=lambda n: counted(n, "round"),

@@ -21,10 +21,8 @@ from rankviz.learning.losses import loss_name
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.feature_ranker import FeatureRanker
-from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
 from rankviz.models.methods import METHODS
 from rankviz.models.ranker import Columns, Ranker
-from rankviz.models.ranksvm import RankSVM
 from rankviz.models.rounds import RoundRanker
 
 FORMAT = 1
@@ -228,7 +226,7 @@ def _plain_params(model: Ranker) -> dict[str, Any]:
     for name, stored in (("loss", loss_name), ("costs", stored_costs)):
         if name in params:
             params[name] = stored(params[name])
-    if not isinstance(params["kernel"], str):
+    if not isinstance(params.get("kernel", ""), str):
         params |= _kernel_params(params["kernel"])
     return params
 
@@ -289,7 +287,9 @@ def _kernel(described: dict[str, Any] | None, gamma: float) -> Kernel | None:
 
 
 _MODELS: dict[str, type[FeatureRanker]] = {
-    kind.__name__: kind for kind in (RankSVM, FactorizedRankSVM, RegularizedRankSVM)
+    method.make.__name__: method.make
+    for method in METHODS.values()
+    if isinstance(method.make, type) and issubclass(method.make, FeatureRanker)
 }
 _ROUNDS: dict[str, type[RoundRanker]] = {
     method.make.__name__: method.make

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -19,6 +20,8 @@ from rankviz.runs.description import distinct_parts, look_of, method_label, with
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 
+START, STARTS = "start", "starts"
+"""Column of a trace with the number of the start, and array of a record with the ends of all starts."""
 REFERENCE_TOL = 1e-10
 """Tolerance of the reference run for the best objective, and the smallest drawn gap."""
 
@@ -97,7 +100,8 @@ def convergence_data(records: Sequence[RunRecord], references: Sequence[RunRecor
 
 
 def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
-    trace = record.trace.assign(**{name: math.nan for name in _OPTIONAL if name not in record.trace})
+    trace = of_kept_start(record.trace)
+    trace = trace.assign(**{name: math.nan for name in _OPTIONAL if name not in trace})
     total, steps = trace["cg_iterations"].cumsum(), trace["step"].notna()
     products = trace["products"].cumsum()
     positive = trace["objective"].where(trace["objective"] > 0)
@@ -116,6 +120,23 @@ def _trace(record: RunRecord, best: float | None) -> pd.DataFrame:
         relative_decrement=trace["decrement"] / positive,
         gap=(trace["objective"] - best) / abs(best) if best else float("nan"),
     )
+
+
+def of_kept_start(trace: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the start that is kept, which come last; all rows of a trace with one start."""
+    if START not in trace:
+        return trace
+    own: pd.DataFrame = trace[trace[START] == trace[START].iloc[-1]].reset_index(drop=True)
+    return own.assign(iteration=np.arange(len(own)))
+
+
+def starts_sentence(record: RunRecord) -> str:
+    """Name the objectives at the ends of several starts, the lowest first; "" for a run with one."""
+    ends = record.solution.get(STARTS, np.zeros(0))
+    if len(ends) < 2:
+        return ""
+    lowest, *others = (f"{end:.6g}" for end in np.sort(ends))
+    return f"{len(ends)} starts end at the objectives {lowest} (kept), {', '.join(others)}"
 
 
 def _way(spec: RunSpec) -> int:

@@ -27,6 +27,7 @@ from rankviz.plots.style import (
     row_axis,
     second_tone,
     share_range,
+    snapped_range,
     style_of,
     verbatim,
     with_opacity,
@@ -126,7 +127,8 @@ def metrics_figure(table: pd.DataFrame) -> go.Figure:
     )
     ends = table[["low", "mean"]].min().min(), table[["mean", "high"]].max().max()
     ends = ends if table["mean"].notna().any() else (0.0, 1.0)
-    hover, axis = shown.apply(_metric_hover, axis=1), {"range": share_range(*ends), "tickformat": ".2f"}
+    limits = share_range if ends[1] <= 1 else snapped_range
+    hover, axis = shown.apply(_metric_hover, axis=1), {"range": limits(*ends), "tickformat": ".2f"}
     return dot_intervals(shown, "mean over queries, 95 % interval", hover, xaxis=axis)
 
 
@@ -212,7 +214,7 @@ def time_figure(table: pd.DataFrame, metric: str) -> go.Figure:
 
     A ring marks the cheapest whose bar reaches the dotted line.
     """
-    fig, best = go.Figure(), float(table["mean"].max())
+    fig, best = go.Figure(), float(table["mean"][table["chosen"] == "best"].iloc[0])
     fig.add_hline(y=best, line={"color": EVEN_COLOUR, "width": 1, "dash": "dot"})
     on_front = table[table["efficient"]]
     fig.add_scatter(

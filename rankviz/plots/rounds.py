@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from rankviz.plots.style import finished, line_of, style_of
 from rankviz.runs.description import distinct_labels, look_of
-from rankviz.runs.record import MEASURED, ON_PARTS, SHARES, TREE_ROOTS, RunRecord
+from rankviz.runs.record import MEASURED, N_ROUNDS, ON_PARTS, SHARES, TREE_ROOTS, RunRecord
 
 MOST_FEATURES = 20
 """Features in the figure of importance."""
@@ -32,7 +32,8 @@ def rounds_data(records: Sequence[RunRecord]) -> pd.DataFrame:
 
 def _kept(record: RunRecord) -> int:
     """Return the number of rounds of a record's model."""
-    return len(record.solution[TREE_ROOTS])
+    own = record.solution
+    return int(own[N_ROUNDS].item()) if N_ROUNDS in own else len(own[TREE_ROOTS])
 
 
 def rounds_figure(table: pd.DataFrame) -> go.Figure:

@@ -15,13 +15,13 @@ from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.common.settings import is_text
-from rankviz.models.rounds import IMPORTANCE, MEASURE, ROOTS
+from rankviz.models.rounds import IMPORTANCE, KEPT, MEASURE, ROOTS, RoundRanker
 from rankviz.models.rounds import PARTS as MEASURED_PARTS
 from rankviz.runs.description import PART_NAMES, method_label
 from rankviz.runs.spec import RunSpec
 
 FORMAT = 3
-SHARES, MEASURED, TREE_ROOTS, ON_PARTS = IMPORTANCE, MEASURE, ROOTS, MEASURED_PARTS
+SHARES, MEASURED, TREE_ROOTS, N_ROUNDS, ON_PARTS = IMPORTANCE, MEASURE, ROOTS, KEPT, MEASURED_PARTS
 """Names in records of rankers that grow by rounds, for figures."""
 NOT_TRAINING = ("data", "evaluate")
 """Stages of a run outside its training."""
@@ -278,8 +278,8 @@ def check_record(record: RunRecord) -> None:
     for name, found in record.solution.items():
         _finite(f"solution {name}", found, 0, 1, 2)
     _check_trace(record.trace)
-    if record.spec.offers.rounds:
-        model: Any = record.spec.kind.model(record.spec.values)
+    model: Any = record.spec.kind.model(record.spec.values)
+    if isinstance(model, RoundRanker):
         model.restore(record.solution, len(record.solution[IMPORTANCE]), record.trace, record.status)
 
 

@@ -340,7 +340,7 @@ def test_dates_as_objects_are_names() -> None:
     assert make(np.array([day, day], dtype=object)).query_names == (day,)
 
 
-@pytest.mark.parametrize("row", [0, 131_071, 131_072, 2_500_000, 2_600_000])
+@pytest.mark.parametrize("row", [0, 131_072, 2_600_000])
 @pytest.mark.parametrize("value", [np.nan, -np.inf, -1e200])
 def test_every_block_of_rows_is_checked(row: int, value: float) -> None:
     X = np.zeros((2_600_001, 1))

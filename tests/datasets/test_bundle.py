@@ -59,10 +59,9 @@ def test_folds_are_what_the_readme_says(number):
     assert max(part.documents_per_query[2] for part in parts) > 90
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_the_curve_starts_below_the_linear_line_and_crosses_it(number):
+def test_the_curve_starts_below_the_linear_line_and_crosses_it():
     """As in chen2017's Figure 2, at the settings data/README.md recommends."""
-    fold = load_fold(BUNDLED / DEMONSTRATION, number)
+    fold = load_fold(BUNDLED / DEMONSTRATION, 1)
 
     def ndcg(**settings):
         model = RankSVM(C=2**-4, **settings).fit(fold.train.X, fold.train.y, qid=fold.train.qid)

@@ -188,7 +188,7 @@ def test_pickles_are_never_loaded(source: Path, tmp_path: Path) -> None:
     assert_same(read_cached(source, cache_dir=tmp_path / "cache"), read_letor(source))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data(), st.booleans())
 def test_one_wrong_byte_never_matters(
     source: Path, tmp_path: Path, data: st.DataObject, in_matrix: bool
@@ -447,14 +447,3 @@ def test_folder_comes_from_the_environment(
     assert len(entries(tmp_path / "mine")) == 1
     monkeypatch.delenv("RANKVIZ_CACHE")
     assert cache_folder().name == "rankviz"
-
-
-@pytest.mark.letor
-def test_ohsumed_is_parsed_once_and_comes_back_the_same(
-    letor_root: Path, parses: list[str], tmp_path: Path
-) -> None:
-    paths = [letor_root / "OHSUMED" / "Fold1" / f"{part}.txt" for part in ("train", "vali", "test")]
-    for _ in range(2):
-        for path in paths:
-            assert_same(read_cached(path, cache_dir=tmp_path), read_letor(path))
-    assert parses == [str(path) for path in paths]

@@ -59,7 +59,6 @@ def test_layouts(tmp_path, folder, names, found):
     datasets = find_datasets([tmp_path])
     assert list(datasets) == [found]
     assert list(datasets[found].folds) == ["Fold1"]
-    assert not datasets[found].is_single_file
     fold = open_fold(datasets[found], 1)
     assert_same(fold, expected)
     assert fold.name == f"{found} fold 1"
@@ -225,7 +224,7 @@ def test_roots(tmp_path, monkeypatch):
 def test_single_file_is_split_by_query(tmp_path, name):
     write_letor(DATA, tmp_path / name)
     dataset = find_datasets([tmp_path])["mine"]
-    assert dataset.is_single_file
+    assert dataset.folder.is_file()
     assert list(dataset.folds) == [f"Fold{k}" for k in range(1, 6)]
     folds = [open_fold(dataset, k) for k in range(1, 6)]
     assert_same(folds[0], load_fold(tmp_path / name))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from rankviz import RankSVM, load_binary
+from rankviz import load_binary
 from rankviz.common.errors import DataError, DataWarning
 from rankviz.datasets.letor import parse_letor, read_letor, write_letor
 from rankviz.datasets.types import RankingData
@@ -198,26 +198,6 @@ def test_real_sets_have_the_counts_that_are_known(name: str, letor_root: Path) -
     assert all(part.document_ids is not None and (part.document_ids != "").all() for part in parts)
 
 
-@pytest.mark.letor
-def test_mq2008_parts(letor_root: Path) -> None:
-    parts = [read_letor(letor_root / "MQ2008" / f"Fold{k}" / "vali.txt") for k in (3, 4, 5, 1, 2)]
-    assert [part.n_queries for part in parts] == [157, 157, 157, 157, 156]
-    assert [part.n_documents for part in parts] == [2_933, 3_635, 3_062, 2_707, 2_874]
-    assert parts[3].document_ids is not None
-    assert parts[3].document_ids[0].startswith("GX")
-
-
-@pytest.mark.letor
-def test_a_real_part_survives_the_round_trip(letor_root: Path, tmp_path: Path) -> None:
-    data = read_letor(letor_root / "OHSUMED" / "Fold1" / "vali.txt")
-    write_letor(data, tmp_path / "again.txt.gz")
-    again = read_letor(tmp_path / "again.txt.gz")
-    assert again.digest == data.digest
-    assert again.document_ids is not None
-    assert data.document_ids is not None
-    np.testing.assert_array_equal(again.document_ids, data.document_ids)
-
-
 TEXT = b"+1 1:0.5 3:-2e-1 # docid = a\n\n# a comment\n-1 2:1\n1 1:1 2:2 3:3\r\n-1\t\n"
 
 
@@ -271,10 +251,3 @@ def test_a_bad_line_is_named(tmp_path, line, words):
 def test_an_empty_file_is_refused(tmp_path, text, words):
     with pytest.raises(DataError, match=words):
         load_binary(written(tmp_path, text))
-
-
-def test_it_can_be_trained_on(tmp_path):
-    data = load_binary(written(tmp_path, b"+1 1:1\n-1 1:-1\n+1 1:2\n-1 1:0\n"))
-    svm = RankSVM(C=1.0).fit_data(data)
-    assert svm.n_pairs_ == 4
-    assert (np.argsort(-svm.predict(data.X))[:2] == [2, 0]).all()

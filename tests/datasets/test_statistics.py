@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from rankviz.datasets import RankingData, load_fold, make_data
+from rankviz.datasets import RankingData, make_data
 from rankviz.datasets.statistics import describe, feature_table, grade_correlation, query_table
 
 
@@ -99,20 +99,3 @@ def test_nothing_at_all_can_be_described():
     assert (got.queries, got.pairs, got.distinct_documents, got.documents_per_query) == (0, 0, 0, (0, 0.0, 0))
     assert len(query_table(empty)) == 0
     assert feature_table(empty)["correlation"].isna().all()
-
-
-@pytest.mark.letor
-def test_known_numbers_of_ohsumed(letor_root):
-    got = describe(load_fold(letor_root / "OHSUMED", 1).train)
-    assert (got.queries, got.documents, got.pairs) == (63, 9_219, 367_663)
-    assert (got.distinct_documents, got.duplicate_documents, got.zero_documents) == (7_866, 1_353, 929)
-    assert got.constant_features == (5, 6, 7, 20, 21, 22, 35, 36, 37)
-
-
-@pytest.mark.letor
-def test_known_numbers_of_mq2008(letor_root):
-    parts = [describe(part) for part in load_fold(letor_root / "MQ2008", 2).parts.values()]
-    assert sum(part.pairs for part in parts) == 80_925
-    assert sum(part.queries_without_relevant for part in parts) == 220
-    assert [sum(part.grades[g] for part in parts) for g in (0, 1, 2)] == [12_279, 2_001, 931]
-    assert {part.constant_features for part in parts} == {(6, 7, 8, 9, 10, 43)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -127,12 +125,6 @@ def test_name_and_recipe_are_the_same_thing(recipe):
 )
 def test_other_names_are_no_recipes(name):
     assert Recipe.named(name) is None
-
-
-def test_equal_recipes_make_equal_data():
-    recipe = Recipe(queries=20, largest=20, seed=4)
-    assert recipe.make().digest == recipe.make().digest
-    assert recipe.make().digest != replace(recipe, noise=0.7).make().digest
 
 
 def test_expected_documents():

@@ -185,7 +185,8 @@ def test_no_other_site_frames_the_app(app: Server, browser: Browser, tmp_path: P
     page = browser.new_page()
     page.on("console", lambda message: said.append(message.text))
     with site_that_frames(app.url, tmp_path) as url:
-        page.goto(url, wait_until="networkidle")
+        page.goto(url)
+        expect(page.locator("iframe")).to_be_visible()
         assert page.frames[1].locator('[data-testid="stApp"]').count() == 0
     page.close()
     assert any("frame-ancestors" in text for text in said), said

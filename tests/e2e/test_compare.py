@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from helpers import assert_no_errors_shown, query_of, traces
+from helpers import assert_no_errors_shown, query_of, sidebar, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -17,9 +17,12 @@ def answer(page: Page) -> str:
 
 
 def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=50")
-    sidebar = page.get_by_test_id("stSidebar")
-    sidebar.get_by_text("Share and presets").click()
+    open_page(page, f"{server.url}/train?m=50&metric=MAP")
+    sidebar(page).get_by_text("Share and presets").click()
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    assert link.startswith(f"{server.url}/train?")
+    for words in ("metric=MAP", "m=50", "seed=0", "c=-4"):
+        assert words in link, "the link has what the page was set to just now"
     page.get_by_role("button", name="Compare this model").click()
     page.wait_for_url("**/compare*")
     wait_settled(page)
@@ -30,7 +33,7 @@ def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, 
     expect(page.get_by_role("tab", name="Win and loss")).to_be_visible()
     wait_settled(page)
     said = answer(page)
-    assert re.search("linear.*NDCG", said)
+    assert re.search("linear.*MAP", said)
     assert len(query_of(page)["runs"].split(",")) == 6  # two models on three folds
     page.reload()
     wait_settled(page)

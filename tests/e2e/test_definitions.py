@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tools.browser import Server, open_page, wait_settled
 
 
-def test_a_metric_headline_leads_here_with_query_and_cut_off(server: Server, page: Page) -> None:
+def test_a_metric_headline_leads_here_and_a_pasted_list_is_in_the_address(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/train?m=50&query=91&metric=NDCG%405&view=One+query")
     page.get_by_role("button", name="Why do the numbers differ?").first.click()
     page.wait_for_url("**/definitions*")
@@ -21,11 +21,7 @@ def test_a_metric_headline_leads_here_with_query_and_cut_off(server: Server, pag
     page.reload()
     wait_settled(page)
     assert [sum(bars["y"]) for bars in traces(page, "terms")] == shares
-    assert_no_errors_shown(page)
-
-
-def test_a_pasted_list_is_in_the_address(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/definitions?list=Paste+a+list")
+    page.get_by_text("Paste a list", exact=True).click()
     field = page.get_by_role("textbox", name="Grade and score on each line")
     field.fill("0 3\n2 2\n1 1")
     field.press("Control+Enter")

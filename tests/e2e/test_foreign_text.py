@@ -5,6 +5,7 @@ That no other host is asked is what the fixture `page` sees to at the end of eve
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ import pytest
 from helpers import assert_no_errors_shown
 from playwright.sync_api import Page, expect
 from test_uploads import GOOD, upload
+from test_what_if import drag, names
 
 from tools.browser import Server, open_page
 from ui.controls.settings import all_settings
@@ -41,7 +43,7 @@ def assert_nothing_leads_elsewhere(page: Page) -> None:
     assert page.evaluate(_HOSTS) == []
 
 
-@pytest.mark.parametrize("name", ["", "data", "side_by_side", "why"])
+@pytest.mark.parametrize("name", ["side_by_side", "why"])
 def test_an_address(server: Server, page: Page, name: str) -> None:
     """Every parameter says all that is hostile."""
     others = ("query", "view", "picked", "document", "pins", "job", "part", "metric", "anything")
@@ -66,18 +68,22 @@ def odd_names(tmp_path: Path) -> Path:
 
 def test_names_of_data_sets_and_documents(odd_names: Path, start_server, page: Page) -> None:
     running = start_server(RANKVIZ_DATA=str(odd_names))
-    for text in NAMES:
-        for name in ("data", "side_by_side"):
-            address = urlencode({"data": text, "m": 5})
-            open_page(page, f"{running.url}/{name}?{address}")
-            assert_no_errors_shown(page)
-            assert_nothing_leads_elsewhere(page)
+    for text, name in product(NAMES, ("data", "side_by_side")):
+        open_page(page, f"{running.url}/{name}?{urlencode({'data': text, 'm': 5})}")
+        assert_no_errors_shown(page)
+        assert_nothing_leads_elsewhere(page)
+    open_page(page, f"{running.url}/what_if?{urlencode({'data': NAMES[0], 'm': 5})}")
+    shown = names(page)
+    assert shown[0].startswith(DOCUMENT)
+    drag(page, shown[-1], shown[0])
+    assert_no_errors_shown(page)
+    assert_nothing_leads_elsewhere(page)
 
 
 def test_an_upload(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/data")
-    for text in HOSTILE:
-        name = f"{text.replace('/', '∕')}.txt"
+    for text in NAMES:
+        name = f"{text}.txt"
         upload(page, name, GOOD.replace("0 qid:1 ", f"{text} qid:1 ", 1))
         expect(page.get_by_test_id("stAlertContentError")).to_be_visible()
         assert_nothing_leads_elsewhere(page)

@@ -81,28 +81,3 @@ def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
 
     open_page(page, f"{server.url}/{address}")  # the documents of the lesson in the Playground
     expect(page.locator(".playground .mark.document")).to_have_count(8)
-
-
-def test_a_prediction_is_drawn_on_a_phone_and_nothing_is_too_wide(server: Server, page: Page) -> None:
-    page.set_viewport_size({"width": 400, "height": 800})
-    open_page(page, f"{server.url}/lessons?lesson=loss&step=2")
-    figure = page.locator(".lesson .figure")
-    box = figure.bounding_box()
-    assert box is not None
-    left, top = box["x"] + 40, box["y"] + 60
-    page.mouse.move(left, top)
-    page.mouse.down()
-    page.mouse.move(left + 150, top + 160, steps=6)
-    page.mouse.move(box["x"] + box["width"] - 20, top + 200, steps=6)
-    page.mouse.up()
-    expect(page.locator(".lesson .figure .dot.set")).to_have_count(11)
-    page.get_by_role("button", name=WORDS["commit"]).click()
-    expect(page.locator(".lesson .gap strong")).to_have_text(re.compile(r"^\d\.\d\d$"))
-    open_page(page, f"{server.url}/lessons?lesson=ndcg&step=4&guess=shown")  # the widest formula
-    formula = page.locator(".lesson math")
-    assert formula.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
-    for width in (400, 1400):
-        page.set_viewport_size({"width": width, "height": 800})
-        wait_settled(page)
-        main = page.get_by_test_id("stMain")
-        assert main.evaluate("one => one.scrollWidth <= one.clientWidth"), width

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tools import lessons
 from tools.browser import Server, open_page
 from ui.learn.lessons import order, texts
 
@@ -61,9 +63,8 @@ def state_of(figure: Locator) -> str:
     return str(figure.locator("svg.marks").evaluate("one => one.innerHTML"))
 
 
-@pytest.mark.parametrize("name", order())
-def test_a_lesson_is_walked_by_touch(name: str, server: Server, phone: Page) -> None:
-    open_page(phone, f"{server.url}/lessons?lesson={name}")
+def walk_by_touch(name: str, phone: Page) -> None:
+    """Predict in the figure of a lesson, see the gap, and drag in its last step."""
     figure, ways = phone.locator(".lesson .figure"), phone.locator(".lesson .ways")
     ways.get_by_role("button", name=WORDS["next"], exact=True).click()
     commit = ways.get_by_role("button", name=WORDS["commit"])
@@ -82,3 +83,20 @@ def test_a_lesson_is_walked_by_touch(name: str, server: Server, phone: Page) -> 
     drawn(phone, f"[data-grip='{grip}']", [MIDDLE, (0.9, 0.3), (2.5, -0.4)])
     assert state_of(figure) != before
     assert phone.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+@pytest.mark.parametrize("name", ["loss"])
+def test_a_lesson_of_the_app_is_walked_by_touch(name: str, server: Server, phone: Page) -> None:
+    open_page(phone, f"{server.url}/lessons?lesson={name}")
+    walk_by_touch(name, phone)
+
+
+@pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
+def test_every_lesson_is_walked_by_touch(phone: Page, tmp_path: Path) -> None:
+    """In the file of all lessons, whose scripts are those of the app."""
+    file = lessons.write(tmp_path)[0].as_uri()
+    assert list(PREDICTED) == order()
+    for name in PREDICTED:
+        phone.goto("about:blank")
+        phone.goto(f"{file}#lesson={name}")
+        walk_by_touch(name, phone)

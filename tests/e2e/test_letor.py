@@ -5,8 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import assert_no_errors_shown, choose, finish_training, query_of, reveal_test, sidebar, traces
+from helpers import (
+    assert_no_errors_shown,
+    choose,
+    finish_training,
+    follow,
+    query_of,
+    reveal_test,
+    sidebar,
+    traces,
+)
 from playwright.sync_api import Page, expect
+from test_reload import assert_reload_changes_nothing
 
 from rankviz.datasets import load_fold
 from rankviz.runs.run import execute
@@ -16,21 +26,17 @@ from tools.browser import Server, open_page, wait_settled
 pytestmark = pytest.mark.letor
 
 
-def test_ohsumed_is_chosen_and_shown(letor_server: Server, page: Page) -> None:
+def test_ohsumed_is_chosen_trained_shown_and_kept(letor_server: Server, letor_root: Path, page: Page) -> None:
+    """The preset of chen2017 gives the test figures of the library."""
     open_page(page, f"{letor_server.url}/train?m=25")
-    bundled = traces(page, "ndcg-at-k")
+    bundled, main = traces(page, "ndcg-at-k"), page.get_by_test_id("stMain")
     choose(page, "Data set", "OHSUMED")
     assert query_of(page)["data"] == "OHSUMED"
     assert traces(page, "ndcg-at-k") != bundled
-    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED fold 1").first).to_be_visible()
-    expect(page.get_by_test_id("stMain").get_by_text("21 queries").first).to_be_visible()
+    expect(main.get_by_text("OHSUMED fold 1").first).to_be_visible()
+    expect(main.get_by_text("21 queries").first).to_be_visible()
     assert_no_errors_shown(page)
 
-
-def test_the_preset_of_chen2017_gives_the_librarys_test_figures(
-    letor_server: Server, letor_root: Path, page: Page
-) -> None:
-    open_page(page, f"{letor_server.url}/train?data=OHSUMED")
     sidebar(page).get_by_text("Share and presets").click()
     page.get_by_role("button", name="chen2017").click()
     wait_settled(page)
@@ -41,3 +47,10 @@ def test_the_preset_of_chen2017_gives_the_librarys_test_figures(
     for name in ("NDCG@10", "MeanNDCG", "MAP", "P@10"):
         metric = page.get_by_test_id("stMetric").filter(has_text=name)
         expect(metric.get_by_test_id("stMetricValue")).to_have_text(f"{means[name]:.3f}", timeout=60_000)
+
+    for title in ("Data", "Why"):
+        follow(page, title)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        wait_settled(page)
+        expect(main.get_by_text("OHSUMED").filter(visible=True).first).to_be_visible()
+        assert_reload_changes_nothing(page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, chart, hover, place_in_list, query_of
+from helpers import assert_no_errors_shown, box, chart, hover, place_in_list, query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -58,48 +58,35 @@ def expect_selected(page: Page, queries: list[int]) -> None:
         assert chart(page, name).evaluate(_MARKED) == sorted(queries)
 
 
-def test_a_second_click_ends_a_selection_and_a_third_selects_again(server: Server, page: Page) -> None:
+def test_clicks_boxes_lassos_buttons_and_rows_select_queries_everywhere(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/side_by_side?m=50")
-    query = chart(page, "ndcg-differences").evaluate(_ORDER)[0]
-    for selected in ([query], [], [query]):
-        click_query(page, "ndcg-per-query", query)
+    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
+    first, last = ordered[0], ordered[-1]
+    for selected in ([first], [], [first]):  # a second click ends a selection, a third selects again
+        click_query(page, "ndcg-per-query", first)
         expect_selected(page, selected)
-    click_query(page, "ndcg-differences", query)
+    click_query(page, "ndcg-differences", first)
     expect_selected(page, [])
-
-
-def test_boxes_and_lassos_select_and_the_tool_stays(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=50&tool=a+box")
-    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
     around = [(-7, -7), (7, -7), (7, 7), (-7, 7), (-7, -7)]
-    for query in (ordered[-1], ordered[0]):
-        drag_around(page, "ndcg-differences", query, [around[0], around[2]])
-        expect_selected(page, [query])
-    page.get_by_role("radio", name="a lasso").click()
-    wait_settled(page)
-    for query in (ordered[-1], ordered[0]):
-        drag_around(page, "ndcg-differences", query, around)
-        expect_selected(page, [query])
+    for tool, corners in (("a box", [around[0], around[2]]), ("a lasso", around)):
+        page.get_by_role("radio", name=tool).click()
+        wait_settled(page)
+        for query in (last, first):  # the tool stays
+            drag_around(page, "ndcg-differences", query, corners)
+            expect_selected(page, [query])
     assert query_of(page)["tool"] == "a lasso"
-    assert_no_errors_shown(page)
-
-
-def test_rows_and_buttons_select_queries_everywhere(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=50")
-    ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
     main = page.get_by_test_id("stMain")
     button = main.locator("[class*='st-key-look-difference-'] button").first
     widest = int(button.inner_text().split()[0])
-    assert widest in (ordered[0], ordered[-1])
+    assert widest in (first, last)
     button.click()
     expect_selected(page, [widest])
     main.get_by_role("tab", name="All queries").click()
     rows = main.locator("[class*='st-key-queries-'] [data-testid='stDataFrame']")
     expect(rows).to_be_visible()
     rows.scroll_into_view_if_needed()
-    box = rows.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 16, box["y"] + 35 * 2 + 17)  # the tick box of the second row
+    at = box(rows)
+    page.mouse.click(at["x"] + 16, at["y"] + 35 * 2 + 17)  # the tick box of the second row
     expect(main.get_by_text("2 of 40")).to_be_visible()
     wait_settled(page)
     both = [int(text) for text in query_of(page)["picked"].split(".")]

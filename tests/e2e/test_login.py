@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helpers import follow, forget, sidebar
@@ -21,10 +22,10 @@ server_metadata_url = "{issuer}/.well-known/openid-configuration"
 """
 
 
-@pytest.fixture(scope="module")
-def accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@pytest.fixture
+def accounts(tmp_path: Path) -> Iterator[Server]:
     """The app with a section [auth] in its secrets."""
-    folder, port = tmp_path_factory.mktemp("login"), free_port()
+    folder, port = tmp_path, free_port()
     with issuer() as provider:
         secrets = folder / "secrets.toml"
         secrets.write_text(SECRETS.format(port=port, client=CLIENT, issuer=provider))
@@ -41,16 +42,15 @@ def log_in(page: Page, who: str) -> None:
     wait_settled(page)
 
 
-def test_nothing_is_shown_before_the_login(accounts: Server, page: Page) -> None:
+def test_nothing_is_shown_before_the_login_and_data_sets_follow_the_account(
+    accounts: Server, page: Page, other: Page
+) -> None:
     """Not even on the first visit of all to a page, which Streamlit runs without app.py."""
     open_page(page, f"{accounts.url}/train")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     assert page.locator(".js-plotly-plot").count() == 0
     expect(page.get_by_test_id("stSidebar").get_by_role("combobox")).to_have_count(0)
 
-
-def test_data_sets_follow_the_account(accounts: Server, page: Page, other: Page) -> None:
-    open_page(page, accounts.url)
     log_in(page, "Ada")
     expect(sidebar(page)).to_contain_text("Ada")
     follow(page, "Data")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import parse_qsl
 
 import pytest
 from helpers import OF_STORE, assert_no_errors_shown, barriers, box, darken, follow, query_of, sidebar
 from playwright.sync_api import Locator, Page, expect
 
-from tools.browser import REPOSITORY, Server, open_page, wait_settled
+from tools.browser import Server, open_page, wait_settled
 from ui.controls.link import VERSION
+from ui.controls.navigation import ENTRIES, Entry
 
-PAGES = sorted(path.stem.replace("home", "") for path in (REPOSITORY / "pages").glob("*.py"))
-DRAWN = [name for name in PAGES if name not in OF_STORE]
+SECTIONS = {
+    section: [entry for entry in ENTRIES if (entry.section or "Learn") == section]
+    for section in dict.fromkeys(entry.section for entry in ENTRIES[1:])
+}
+"""The pages by their sections in the menu, with Home in the first."""
 FIGURE = ".js-plotly-plot, .playground .square, .weights .beside, .ranked-list, .lesson .figure"
 ONE_LINE = ("data", "train", "why", "ndcg_vs_m", "influence", "side_by_side")
 """Pages whose heading takes one line."""
@@ -23,6 +30,7 @@ ON_A_PHONE = {
     "low_rank": 360,
     "side_by_side": 360,
     "ndcg_vs_m": 390,
+    "weights": 345,
 }
 """Where the first figure of a phone begins at most."""
 OPENERS = {
@@ -33,8 +41,15 @@ OPENERS = {
     "convergence": "Compare with",
     "why": "Feature names",
 }
-QUICK = {"kernel_approximation": "&draws=1&errupto=50"}
-"""Settings with which a page has its figures at once."""
+WAYS = {
+    "compare": ("Compare with the linear model", "Train"),
+    "sweep": ("Start the sweep",),
+    "lessons": ("Next",),
+    "lecture": ("Start from an example",),
+}
+"""Ways on that a projector shows."""
+QUICK = {"kernel_approximation": "&draws=1&errupto=50", "methods": "&fold=Fold3"}
+"""Settings with which a page has its figures at once, or has nothing trained yet."""
 _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
@@ -58,6 +73,12 @@ _ON_PLOTS = """main => [...main.querySelectorAll('.js-plotly-plot')].filter(plot
         button && button.top < area.bottom && button.bottom > area.top && button.left < area.right);
 }).length"""
 
+_THUMB_ON_TOP = """ghost => {
+    const { x, y, width, height } = ghost.getBoundingClientRect();
+    return ghost.getRootNode().elementFromPoint(x + width / 2, y + height / 2) ===
+        ghost.parentElement.querySelector("input")
+        && getComputedStyle(ghost.nextElementSibling).position === "relative";
+}"""
 _ON_ICONS = """main => [...main.querySelectorAll('.modebar')].filter(bar => {
     const button = bar.getBoundingClientRect();
     return [...main.querySelectorAll('[class*="-tools"] :is(summary, button)')].some(icon => {
@@ -75,38 +96,84 @@ def bottom(page: Page, selector: str) -> float:
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_title_answer_and_first_figure_are_in_view_on_a_laptop(server: Server, page: Page, name: str) -> None:
-    """And while it is open: figures have a text; it is read in the dark, on a phone and on a wide screen."""
-    page.set_viewport_size({"width": 1366, "height": 768})
-    open_page(page, f"{server.url}/{name}?m=50{QUICK.get(name, '')}")
-    assert_no_errors_shown(page)
-    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+@contextmanager
+def visited(entry: Entry, page: Page, url: str, size: tuple[int, int], link: str) -> Iterator[str]:
+    """Go to a page by the menu, to the first one of a section by its link; a fault names it."""
+    name, scheme = entry.file.replace("home", ""), "dark" if "large" in link else "light"
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    try:
+        if name in QUICK or any(entry is entries[0] for entries in SECTIONS.values()):
+            open_page(page, f"{url}/{name}?{link}{QUICK.get(name, '')}")
+        else:
+            expect(page.get_by_test_id("stTopNav")).to_be_visible()
+            follow(page, entry.title)
+            page.wait_for_url(f"**/{name}*")
+            wait_settled(page)
+        expect(page).to_have_title(f"{entry.title} · rankviz")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.mouse.move(0, 0)  # what it lies on may change
+        assert_no_errors_shown(page)
+        along = dict(parse_qsl(link))
+        if any(
+            one.own for one in SECTIONS[entry.section or "Learn"] if ENTRIES.index(one) < ENTRIES.index(entry)
+        ):
+            del along["m"]  # Streamlit drops settings from the address after a page that folds them
+        assert query_of(page).items() >= along.items(), "settings go along"
+        yield name
+    except Exception as fault:
+        fault.add_note(f"On the page {entry.title}.")
+        raise
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(
+    server: Server, page: Page, section: str
+) -> None:
+    """Title, answer and first figure are in view; figures have a text; nobody meets a barrier."""
+    for entry in SECTIONS[section]:
+        with visited(entry, page, server.url, (1366, 768), "m=50") as name:
+            assert_all_in_view(page, name)
+            assert not barriers(page)
+            assert_sizes_on_a_phone(page, name)
+            assert not barriers(page)
+            assert_sizes_on_a_wide_screen(page, name)
+            assert_no_errors_shown(page)
+
+
+def assert_all_in_view(page: Page, name: str) -> None:
+    """Check the place of title, answer and first figure on a laptop, and of the sidebar's controls."""
+    main = page.get_by_test_id("stMain")
+    assert sidebar(page).evaluate(_BELOW) == [], "a control of the sidebar is out of view"
+    if name in OF_STORE:  # without a figure at first
+        return
     if name:
         assert bottom(page, "h1") < bottom(page, "h2") < bottom(page, FIGURE) <= 768
     else:  # Home greets with a list, and three ways in
         assert bottom(page, "h1") < bottom(page, ".list .sum") < bottom(page, "h2") <= 768
-    title = page.get_by_role("heading", level=1).bounding_box()
-    assert title is not None
+    title = box(page.get_by_role("heading", level=1))
     assert title["y"] + title["height"] / 2 == pytest.approx(69, abs=1), "at one height on every page"
-    assert page.get_by_test_id("stMain").evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
-    assert page.get_by_test_id("stMain").evaluate(_ON_ICONS) == 0, "none on the icons below it"
+    assert main.evaluate(_ON_PLOTS) == 0, "no button lies on what is drawn"
+    assert main.evaluate(_ON_ICONS) == 0, "none on the icons below it"
     assert sidebar(page).evaluate(_ENDS) == [], "the ends of a slider lie on the next label"
-    assert sidebar(page).evaluate(_BELOW) == [], "a control of the sidebar is out of view"
-    header = page.get_by_test_id("stHeader").bounding_box()
-    assert header is not None
+    header = box(page.get_by_test_id("stHeader"))
     assert header["y"] + header["height"] <= title["y"], "the menu lies on the title"
     if name != "what_if":  # its figure comes with the first change
         assert_figures_have_a_text(page)
     if name in ONE_LINE:
-        assert_heading_and_icons(page.get_by_test_id("stMain"))
+        assert_heading_and_icons(main)
     if name in OPENERS:
         assert_what_opens_lies_over_no_figure(page, OPENERS[name])
-    assert not barriers(page)
-    assert_sizes_on_a_phone(page, name)
-    assert not barriers(page)
-    assert_sizes_on_a_wide_screen(page, name)
-    assert_no_errors_shown(page)
+    if name == "weights":
+        bars = main.locator(".weights .bars")
+        assert bars.evaluate("bars => bars.scrollHeight - bars.clientHeight") <= 1
+        assert bars.locator(".ghost").first.evaluate(_THUMB_ON_TOP)
+    if name == "train":
+        told = main.locator("h2").first
+        assert "C\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}2⁻¹⁰" in told.evaluate("heading => heading.textContent")
+        power = sidebar(page).get_by_test_id("stSlider").locator(".katex-html .mord").first
+        family = "element => getComputedStyle(element).fontFamily"
+        assert power.evaluate(family) == told.evaluate(family), "powers have one style"
 
 
 def assert_what_opens_lies_over_no_figure(page: Page, opener: str) -> None:
@@ -120,6 +187,8 @@ def assert_what_opens_lies_over_no_figure(page: Page, opener: str) -> None:
         assert lowest <= place["y"] + 5 or end <= figure["y"] + 5
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     opened.locator("summary").first.click()
+    page.mouse.move(0, 0)
+    wait_settled(page)
 
 
 def assert_heading_and_icons(main: Locator) -> None:
@@ -146,7 +215,7 @@ def assert_sizes_on_a_phone(page: Page, name: str) -> None:
     if not name:
         assert box(main.locator(".list"))["y"] <= 330
     if name in ON_A_PHONE:
-        assert box(main.locator(".js-plotly-plot"))["y"] <= ON_A_PHONE[name]
+        assert box(main.locator(".js-plotly-plot, .weights .beside"))["y"] <= ON_A_PHONE[name]
     if name == "train":
         pin, clear = (box(main.get_by_role("button", name=label)) for label in ("Pin this run", "Clear pins"))
         assert pin["y"] == clear["y"]
@@ -177,13 +246,33 @@ def assert_figures_have_a_text(page: Page) -> None:
     assert charts.count() == named.count() > 0
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, name: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.emulate_media(color_scheme="dark")  # on a laptop pages are opened in the light
-    open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
-    assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page, section: str) -> None:
+    for entry in SECTIONS[section]:
+        with visited(entry, page, server.url, (1280, 720), "m=50&large=true&alone=true") as name:
+            assert_ways_on_are_in_view(page, name)
+            if name not in OF_STORE:
+                assert_one_figure(page, name)
+
+
+def assert_ways_on_are_in_view(page: Page, name: str) -> None:
+    """Check that a projector shows the ways on, and examples where there is no result."""
+    main = page.get_by_test_id("stMain")
     expect(sidebar(page).get_by_role("button", name="Presentation")).to_be_in_viewport(ratio=1)
+    for way in WAYS.get(name, ()):
+        expect(main.get_by_role("button", name=way)).to_be_in_viewport(ratio=1)
+    if name == "lecture":
+        expect(main.get_by_text("Which pairs are in the wrong order?")).to_be_in_viewport()
+    if name == "compare":
+        assert bottom(page, FIGURE) <= 720, "the example of a comparison"
+    if name == "sweep":
+        expect(page.get_by_role("group", name="C from, to")).to_be_visible()
+
+
+def assert_one_figure(page: Page, name: str) -> None:
+    """Check the place, size and letters of the only figure on a projector."""
+    main = page.get_by_test_id("stMain")
+    assert bottom(page, "h2") < bottom(page, FIGURE) <= 720
     for chosen in page.locator(":is(.st-key-data, .st-key-fold-named) input").all():
         whole = "input => input.closest('details:not([open])') || input.scrollWidth <= input.clientWidth"
         assert chosen.evaluate(whole), "its value is whole"
@@ -195,89 +284,31 @@ def test_a_projector_shows_one_figure_with_its_answer(server: Server, page: Page
     for bars in page.locator(".weights .bars").all():
         assert bars.evaluate("bars => bars.scrollHeight > bars.clientHeight")
         expect(page.locator(".weights .more")).to_have_text(re.compile(r"^↓ \d+ more below$"))
-    chart = page.get_by_test_id("stMain").locator(FIGURE).filter(visible=True)
+    chart = main.locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
     assert min(chart.evaluate(_SIZES)) >= 13
-    assert (
-        page.get_by_test_id("stMain")
-        .locator("h2")
-        .first.evaluate("heading => parseFloat(getComputedStyle(heading).fontSize)")
-        >= 20
-    )
+    letters = "heading => parseFloat(getComputedStyle(heading).fontSize)"
+    assert main.locator("h2").first.evaluate(letters) >= 20
 
 
-@pytest.mark.parametrize(
-    ("name", "ways"),
-    [
-        ("compare", ("Compare with the linear model", "Train")),
-        ("sweep", ("Start the sweep",)),
-    ],
-)
-def test_a_projector_shows_the_way_on_where_there_is_no_result(
-    server: Server, page: Page, name: str, ways: tuple[str, ...]
-) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    open_page(page, f"{server.url}/{name}?m=50&large=true&alone=true")
-    for way in ways:
-        button = page.get_by_test_id("stMain").get_by_role("button", name=way)
-        expect(button).to_be_in_viewport(ratio=1)
-    if name == "sweep":
-        assert bottom(page, FIGURE) <= 720
-        expect(page.get_by_role("group", name="C from, to")).to_be_visible()
+def test_a_presentation_enlarges_the_first_figure(server: Server, page: Page) -> None:
+    areas: list[list[float]] = []
+    for width, height, link in ((1366, 768, ""), (1280, 720, "&large=true&alone=true")):
+        page.set_viewport_size({"width": width, "height": height})
+        open_page(page, f"{server.url}/train?m=50{link}")
+        areas.append([seen_area(page, height)])
+        for title in ("What if", "Weights by hand"):
+            follow(page, title)
+            expect(page.get_by_role("heading", level=1)).to_have_text(title)
+            wait_settled(page)
+            areas[-1].append(seen_area(page, height))
+    assert all(large >= usual for usual, large in zip(*areas, strict=True)), areas
 
 
-def test_large_type_and_settings_are_in_the_address_of_the_next_page(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data?m=50&large=true&alone=true")
-    follow(page, "Train")
-    page.wait_for_url("**/train*")
-    wait_settled(page)
-    assert query_of(page).items() >= {"m": "50", "large": "true", "alone": "true"}.items()
-
-
-def test_a_tab_that_was_opened_stays_on_its_page(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data?m=50")
-    page.get_by_role("tab", name="One query").click()
-    wait_settled(page)
-    follow(page, "Two models")
-    page.wait_for_url("**/side_by_side*")
-    wait_settled(page)
-    assert "view" not in query_of(page)
-    expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
-
-
-def test_a_phone_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
-    page.set_viewport_size({"width": 400, "height": 800})
-    open_page(page, f"{server.url}/?m=50")
-    page.get_by_test_id("stExpandSidebarButton").click()
-    slider = (
-        sidebar(page).get_by_role("group", name="Number of features (m)", exact=True).get_by_role("slider")
-    )
-    for link in sidebar(page).get_by_test_id("stSidebarNavLink").all():
-        expect(link).to_be_in_viewport(ratio=1)
-        assert link.evaluate("link => link.clientHeight") >= 24
-    slider.scroll_into_view_if_needed()
-    box = sidebar(page).bounding_box()
-    assert box is not None
-    assert box["y"] >= 400
-    assert bottom(page, "h2") < box["y"]
-    slider.press("ArrowRight")
-    wait_settled(page)
-    assert query_of(page)["m"] == "100"
-    box = page.get_by_test_id("stMain").locator(".js-plotly-plot").first.bounding_box()
-    assert box is not None
-    assert box["y"] < 300
-
-
-@pytest.mark.parametrize("name", sorted(OF_STORE))
-def test_nothing_stands_in_the_way_of_anybody(server: Server, page: Page, name: str) -> None:
-    """Check pages without a figure at first; the test above checks the others."""
-    page.set_viewport_size({"width": 1366, "height": 768})
-    open_page(page, f"{server.url}/{name}?m=50")
-    assert not barriers(page)
-    darken(page)
-    assert not barriers(page)
-    assert sidebar(page).evaluate(_BELOW) == [], "a control of the sidebar is out of view"
-    assert_sizes_on_a_wide_screen(page, name)
+def seen_area(page: Page, height: int) -> float:
+    """Return how many pixels of the first figure are in view."""
+    place = box(page.get_by_test_id("stMain").locator(FIGURE))
+    return place["width"] * (min(height, place["y"] + place["height"]) - place["y"])
 
 
 def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:
@@ -300,9 +331,13 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
     page.get_by_role("button", name="Pin this run").click()
     wait_settled(page)
     assert "pins" in query_of(page)
+    page.get_by_role("tab", name="One query").click()
+    wait_settled(page)
     follow(page, "Two models")
     page.wait_for_url("**/side_by_side*")
     wait_settled(page)
+    assert "view" not in query_of(page), "a tab that was opened stays on its page"
+    expect(page.get_by_role("tab").first).to_have_attribute("aria-selected", "true")
     metric = page.get_by_test_id("stMain").get_by_role("combobox", name="Metric")
     expect(metric).to_have_value("MAP")
     assert query_of(page)["metric"] == "MAP"
@@ -326,19 +361,3 @@ def assert_no_explanation_covers_what_it_explains(page: Page) -> None:
     expect(page.get_by_text("First figure alone")).to_be_visible()
     expect(told).to_be_hidden()
     page.keyboard.press("Escape")
-
-
-def test_a_disabled_button_can_be_read(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/data")
-    page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()
-    button = page.get_by_role("button", name="Check and add")
-    expect(button).to_be_disabled()
-
-    def brightest() -> float:
-        colour = "text => Math.max(...getComputedStyle(text).color.match(/[0-9.]+/g).slice(0, 3).map(Number))"
-        return float(button.locator("p").evaluate(colour))
-
-    assert brightest() < 100
-    darken(page)
-    expect(button).to_be_disabled()
-    assert brightest() >= 100

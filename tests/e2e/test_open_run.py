@@ -1,16 +1,8 @@
-"""A point of the NDCG-against-m figure opens its run; links that ask for what is not offered say so."""
+"""A point of the NDCG-against-m figure opens its run."""
 
 from __future__ import annotations
 
-from helpers import (
-    assert_no_errors_shown,
-    finish_training,
-    hover,
-    query_of,
-    sidebar,
-    tile,
-    traces,
-)
+from helpers import assert_no_errors_shown, finish_training, hover, query_of, tile, traces
 from playwright.sync_api import Page
 
 from tools.browser import Server, open_page, wait_settled
@@ -52,12 +44,3 @@ def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, pag
     wait_settled(page)
     assert tile(page, "NDCG@10") == shown
     assert_no_errors_shown(page)
-
-
-def test_the_frozen_link_has_what_a_page_was_set_to_just_now(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=10&left=linear")
-    sidebar(page).get_by_text("Share and presets").click()
-    link = page.get_by_test_id("stCode").inner_text().strip()
-    assert link.startswith(f"{server.url}/side_by_side?")
-    for words in ("left=linear", "m=10", "seed=0", "c=-4"):
-        assert words in link

@@ -11,13 +11,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import assert_no_errors_shown, darken
+from helpers import assert_no_errors_shown, box, darken, follow
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
-PAPER, SLIDE = "paper, one column, 85 mm", "slide 16:9, large type"
+PAPER, TWO_COLUMNS = "paper, one column, 85 mm", "paper, two columns, 174 mm"
+SLIDE = "slide 16:9, large type"
 POINTS = 72 / 96
 EMBEDDED = re.compile(r'@font-face \{ font-family: "Source Sans"; [^}]*src: url\("data:font/woff2;base64,')
 _LETTERS = """svg => {
@@ -97,16 +98,17 @@ def millimetres(text: str) -> float:
     return float(text.removesuffix("mm"))
 
 
-@pytest.mark.parametrize(
-    ("address", "key", "dark"), [("?m=50", "ndcg-against-m", True), ("low_rank?m=50", "dual-heatmap", False)]
-)
-def test_an_svg_for_paper_is_whole_wherever_it_is_opened(
-    server: Server, page: Page, elsewhere: Page, address: str, key: str, dark: bool
-) -> None:
-    open_page(page, f"{server.url}/{address}")
-    if dark:
-        darken(page)
-    assert_whole(saved(page, key, PAPER, "SVG"), elsewhere)
+def test_an_svg_for_paper_is_whole_wherever_it_is_opened(server: Server, page: Page, elsewhere: Page) -> None:
+    open_page(page, f"{server.url}/?m=50")
+    offered = page.locator(".st-key-ndcg-against-m .modebar-btn")
+    titles = offered.evaluate_all("all => all.map(one => one.dataset.title)")
+    assert titles == ["Fullscreen"], "no picture without its font"
+    darken(page)
+    assert_whole(saved(page, "ndcg-against-m", PAPER, "SVG"), elsewhere)
+    follow(page, "Low rank")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Low rank")
+    wait_settled(page)
+    assert_whole(saved(page, "dual-heatmap", PAPER, "SVG"), elsewhere)
     assert_no_errors_shown(page)
 
 
@@ -125,9 +127,8 @@ def assert_whole(svg: bytes, elsewhere: Page) -> None:
         assert min(text["pixels"] for text in drawn) * POINTS >= 8
 
 
-def test_an_svg_for_slides_has_their_shape_and_large_letters(
-    server: Server, page: Page, elsewhere: Page
-) -> None:
+def test_pictures_of_one_figure_in_every_size_and_kind(server: Server, page: Page, elsewhere: Page) -> None:
+    page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/train?m=25")
     svg = saved(page, "ndcg-at-k", SLIDE, "SVG")
     root = ElementTree.fromstring(svg)
@@ -137,49 +138,57 @@ def test_an_svg_for_slides_has_their_shape_and_large_letters(
     assert {text["words"] for text in drawn if text["legend"]} >= {"Nyström, m = 25"}
     assert max(text["outside"] for text in drawn) <= 0.5
 
+    assert_light_and_fine(saved(page, "ndcg-at-k", SLIDE, "PNG"), 2560, 1440, dots=0)
+    assert_light_and_fine(saved(page, "ndcg-at-k", TWO_COLUMNS, "PNG"), 2055, None, dots=300)
+    png = saved(page, "ndcg-at-k", PAPER, "PNG")
+    assert_light_and_fine(png, 1004, None, dots=300)
+    assert_pdf_has_the_pixels(saved(page, "ndcg-at-k", PAPER, "PDF (picture)"), png)
 
-def test_a_png_is_light_and_fine_enough_to_print(server: Server, page: Page) -> None:
-    page.emulate_media(color_scheme="dark")
-    open_page(page, f"{server.url}/train?m=25")
-    for size, width, height in (
-        (SLIDE, 2560, 1440),
-        (PAPER, 1004, None),
-        ("paper, two columns, 174 mm", 2055, None),
-    ):
-        png = saved(page, "ndcg-at-k", size, "PNG")
-        assert png.startswith(b"\x89PNG\r\n\x1a\n")
-        image = Image.open(io.BytesIO(png))
-        image.load()  # checks the sums of all chunks
-        dots = image.info.get("dpi", (0, 0))
-        assert dots == (pytest.approx((300, 300), abs=0.1) if size.startswith("paper") else (0, 0))
-        image = image.convert("RGB")
-        assert image.width == width
-        assert height in (None, image.height)
-        last = (image.width - 1, image.height - 1)
-        assert image.getpixel((0, 0)) == image.getpixel(last) == (255, 255, 255)
-        assert image.convert("L").getextrema()[0] < 80, "nothing is drawn"
-
-
-def test_as_shown_is_what_the_visitor_has_made_of_the_figure(
-    server: Server, page: Page, elsewhere: Page
-) -> None:
-    open_page(page, f"{server.url}/train?m=25")
     chart = page.locator(".st-key-ndcg-at-k .js-plotly-plot")
     chart.locator(".legendtoggle").first.click()  # hides the linear model
     expect(chart.locator(".scatterlayer .trace")).to_have_count(1)
     root = ElementTree.fromstring(saved(page, "ndcg-at-k", "as shown", "SVG"))
-    box = chart.bounding_box()
-    assert box is not None
-    assert root.attrib["width"] == f"{round(box['width'])}px"
-    assert root.attrib["height"] == f"{round(box['height'])}px"
-    traces = root.findall(".//*[@class='scatterlayer mlayer']/*")
-    assert len(traces) == 1
+    place = box(chart)
+    assert root.attrib["width"] == f"{round(place['width'])}px"
+    assert root.attrib["height"] == f"{round(place['height'])}px"
+    assert len(root.findall(".//*[@class='scatterlayer mlayer']/*")) == 1, "as the visitor has made it"
+    assert_no_errors_shown(page)
 
 
-def test_pictures_are_made_by_keyboard_once_for_each_press(server: Server, page: Page) -> None:
+def assert_light_and_fine(png: bytes, width: int, height: int | None, dots: float) -> None:
+    """Check that a picture is light, has its size and is fine enough to print."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    image = Image.open(io.BytesIO(png))
+    image.load()  # checks the sums of all chunks
+    assert image.info.get("dpi", (0, 0)) == pytest.approx((dots, dots), abs=0.1)
+    image = image.convert("RGB")
+    assert image.width == width
+    assert height in (None, image.height)
+    last = (image.width - 1, image.height - 1)
+    assert image.getpixel((0, 0)) == image.getpixel(last) == (255, 255, 255)
+    assert image.convert("L").getextrema()[0] < 80, "nothing is drawn"
+
+
+def assert_pdf_has_the_pixels(pdf: bytes, png: bytes) -> None:
+    """Check that a PDF has the pixels of a PNG for paper, and its size."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    found = re.search(rb"/Width (\d+) /Height (\d+) .*?/Length (\d+) >>\nstream\n", pdf)
+    assert found
+    width, height, length = map(int, found.groups())
+    assert (width, height) == image.size
+    assert zlib.decompress(pdf[found.end() : found.end() + length]) == image.tobytes()
+    page_size = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert page_size
+    assert float(page_size[1]) == pytest.approx(85 / 25.4 * 72, abs=0.01)
+    assert float(page_size[2]) == pytest.approx(float(page_size[1]) * height / width, abs=0.01)
+
+
+def test_pictures_are_made_by_keyboard_once_for_each_press_and_printed(server: Server, page: Page) -> None:
+    """Print gives a PDF with lines, and with letters of the size of paper."""
     taken: list[str] = []
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
+    page.add_init_script("window.print = () => { window.asked = true; }")
     open_page(page, f"{server.url}/train?m=25")
     assert not [url for url in fetched if "picture" in url], "fetched before a picture was asked for"
     page.on("download", lambda download: taken.append(download.suggested_filename))
@@ -195,37 +204,6 @@ def test_pictures_are_made_by_keyboard_once_for_each_press(server: Server, page:
     opener.press("Enter")  # shows the last press's words again
     wait_settled(page)
     assert len(taken) == 2
-
-
-def test_the_toolbar_of_a_figure_offers_no_picture_without_its_font(server: Server, page: Page) -> None:
-    open_page(page, server.url)
-    chart = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
-    expect(chart).to_be_visible()
-    offered = chart.locator(".modebar-btn").evaluate_all("all => all.map(one => one.dataset.title)")
-    assert offered == ["Fullscreen"]
-
-
-def test_a_pdf_has_the_pixels_of_the_png_and_its_size(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/train?m=25")
-    png = Image.open(io.BytesIO(saved(page, "ndcg-at-k", PAPER, "PNG"))).convert("RGB")
-    pdf = saved(page, "ndcg-at-k", PAPER, "PDF (picture)")
-    found = re.search(rb"/Width (\d+) /Height (\d+) .*?/Length (\d+) >>\nstream\n", pdf)
-    assert found
-    width, height, length = map(int, found.groups())
-    pixels = zlib.decompress(pdf[found.end() : found.end() + length])
-    assert (width, height) == png.size
-    assert pixels == png.tobytes()
-    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
-    assert box
-    assert float(box[1]) == pytest.approx(85 / 25.4 * 72, abs=0.01)
-    assert float(box[2]) == pytest.approx(float(box[1]) * height / width, abs=0.01)
-    assert_no_errors_shown(page)
-
-
-def test_print_gives_a_pdf_with_lines_and_letters_of_the_size_of_paper(server: Server, page: Page) -> None:
-    page.add_init_script("window.print = () => { window.asked = true; }")
-    open_page(page, f"{server.url}/train?m=25")
-    _opener(page, "ndcg-at-k").click()
     place = box_of(page, "ndcg-at-k")
     choose_picture(page, place, PAPER)
     wait_settled(page)

@@ -75,8 +75,14 @@ def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Ser
 def test_the_model_follows_a_held_document_a_slider_and_a_frequency(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/playground?pmap=random+Fourier&pset=XOR&pm=4")
     told, points = page.locator(".playground output"), page.locator(".playground .frequency")
+    first, side = marks(page).first, page.locator(".playground .side")
+    title, wave = first.locator("title"), page.locator(".playground .over title").first
+    said = re.compile(r"Query ● 1, grade \d, score −?[\d.]+, \d+ of \d+ pairs misordered")
+    expect(title).to_have_text(said)
+    expect(wave).to_have_text(re.compile(r"Frequency \d+, weight [+−]"))
+    expect(side).not_to_contain_text("Chosen")
     expect(answer(page)).to_have_text(re.compile("with 4 frequencies orders"))
-    before, there = told.inner_text(), place(marks(page).first)
+    before, there = told.inner_text(), place(first)
     page.mouse.move(*at(page, *there))
     page.mouse.down()
     page.mouse.move(*at(page, 0.0, 1.1), steps=4)
@@ -93,14 +99,19 @@ def test_the_model_follows_a_held_document_a_slider_and_a_frequency(server: Serv
     wait_settled(page)
     assert query_of(page)["pm"] == "6"
     assert re.search(r"_w5\.", query_of(page)["docs"])
-    said, label = answer(page).inner_text(), points.nth(5).get_attribute("aria-label")
-    page.reload()
-    wait_settled(page)
-    expect(answer(page)).to_have_text(said)
-    expect(points.nth(5)).to_have_attribute("aria-label", str(label))
+    first.focus()
+    expect(side).to_contain_text(f"Chosen: {title.text_content()}")
+    page.get_by_role("slider", name="Newton step").fill("0")
+    expect(title).to_have_text(re.compile(r"score 0, (\d+) of \1 pairs misordered"))
 
 
-def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) -> None:
+def chosen(page: Page) -> Locator:
+    return page.locator(".playground .mark.chosen")
+
+
+def test_keys_move_grade_and_take_away_a_document_and_nothing_else_stays_chosen(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/playground?peach=4")
     first = marks(page).first
     first.focus()
@@ -122,37 +133,14 @@ def test_keys_move_grade_and_take_away_a_document(server: Server, page: Page) ->
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Play")).to_be_focused()
 
-
-def chosen(page: Page) -> Locator:
-    return page.locator(".playground .mark.chosen")
-
-
-def test_nothing_is_chosen_after_delete(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?peach=4")
     page.mouse.click(*at(page, *place(marks(page).nth(5))))
     expect(chosen(page)).to_have_count(1)
     page.get_by_role("button", name="Delete document").click()
-    expect(marks(page)).to_have_count(11)
+    expect(marks(page)).to_have_count(10)
     expect(chosen(page)).to_have_count(0)
     page.get_by_role("button", name="Grade 4").click()
-    expect(page.get_by_text("1 change by hand")).to_be_visible()
+    expect(page.get_by_text("2 changes by hand")).to_be_visible()
     expect(page.get_by_label(re.compile("grade 4"))).to_have_count(0)
-
-
-def test_a_document_is_added_as_the_toolbar_shows_it(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?pset=XOR&peach=4")
-    page.mouse.click(*at(page, *place(marks(page).nth(9))))
-    triangle = page.get_by_role("button", name="Query 3, triangle")
-    expect(triangle).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Click, then place it in the plane").click()
-    expect(chosen(page)).to_have_count(0)
-    expect(triangle).to_have_attribute("aria-pressed", "true")
-    page.mouse.click(*at(page, 0, 1.1))
-    expect(page.get_by_label(re.compile(r"query 3, grade \d, at −?0.0\d, 1.1\d"))).to_be_focused()
-
-
-def test_nothing_is_chosen_in_another_set(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?peach=4")
     page.mouse.click(*at(page, *place(marks(page).nth(5))))
     expect(chosen(page)).to_have_count(1)
     sidebar(page).get_by_role("combobox", name="Documents").first.click()
@@ -161,8 +149,10 @@ def test_nothing_is_chosen_in_another_set(server: Server, page: Page) -> None:
     expect(chosen(page)).to_have_count(0)
 
 
-def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?peach=4")
+def test_ctrl_z_takes_changes_back_and_a_document_is_added_as_the_toolbar_shows_it(
+    server: Server, page: Page
+) -> None:
+    open_page(page, f"{server.url}/playground?pset=XOR&peach=4")
     drag(page, place(marks(page).first), (-1, -1))
     expect(page.get_by_text("1 change by hand")).to_be_visible()
     page.mouse.dblclick(*at(page, 0, 1.14))
@@ -176,6 +166,15 @@ def test_ctrl_z_takes_changes_back_one_after_the_other(server: Server, page: Pag
     expect(page.get_by_text(re.compile("changes? by hand$"))).to_have_count(0)
     page.keyboard.press("Control+Shift+z")
     expect(page.get_by_role("button", name="Undo the last change")).to_be_disabled()
+
+    page.mouse.click(*at(page, *place(marks(page).nth(9))))
+    triangle = page.get_by_role("button", name="Query 3, triangle")
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Click, then place it in the plane").click()
+    expect(chosen(page)).to_have_count(0)
+    expect(triangle).to_have_attribute("aria-pressed", "true")
+    page.mouse.click(*at(page, 0, 1.1))
+    expect(page.get_by_label(re.compile(r"query 3, grade \d, at −?0.0\d, 1.1\d"))).to_be_focused()
 
 
 def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -> None:
@@ -211,41 +210,18 @@ def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(
     assert query_of(page)["docs"].startswith("z0.")
 
 
-def test_a_landmark_is_dragged_by_the_point_that_stands_out_from_below_its_document(
-    server: Server, page: Page
-) -> None:
-    open_page(page, f"{server.url}/playground?pmap=Nystr%C3%B6m&pm=1&pset=XOR&pseed=3")  # no mark is near
-    landmark = marks(page, "landmark")
-    (x, y), before = place(landmark), [place(one) for one in marks(page).all()]
-    assert (x, y) in before
-    box = plane(page).bounding_box()
-    assert box is not None
-    rim = 11 * 2.4 / box["width"]  # 11 pixels
-    drag(page, (x + rim, y), (0.11 + rim, 0.07))
-    expect(page.get_by_text("1 change by hand")).to_be_visible()
-    expect(landmark).to_be_focused()
-    wait_settled(page)
-    assert place(landmark) == pytest.approx((0.11, 0.07), abs=0.02)
-    assert [place(one) for one in marks(page).all()] == before
-
-
-def test_what_is_hovered_over_or_chosen_says_what_it_is(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?pmap=random+Fourier&pset=XOR&peach=4")
-    first, side = marks(page).first, page.locator(".playground .side")
-    title, wave = first.locator("title"), page.locator(".playground .over title").first
-    expect(title).to_have_text(re.compile(r"Query ● 1, grade \d, score −?[\d.]+, \d of \d pairs? misordered"))
-    expect(wave).to_have_text(re.compile(r"Frequency \d+, weight [+−]"))
-    expect(side).not_to_contain_text("Chosen")
-    first.focus()
-    expect(side).to_contain_text(f"Chosen: {title.text_content()}")
-    page.get_by_role("slider", name="Newton step").fill("0")
-    expect(title).to_have_text(re.compile(r"score 0, (\d) of \1 pairs? misordered"))
-
-
-def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?pmap=exact+kernel")
+def test_the_way_is_played_and_the_plane_is_found_as_it_was_left(server: Server, page: Page) -> None:
+    """The settings of other pages are folded on this page, and stay."""
+    plane_link = "pset=XOR&pmap=exact+kernel&pg=3&peach=4&docs=0.50.50.4.0"
+    open_page(page, f"{server.url}/playground?m=50&c=-2&{plane_link}")
     words = page.locator(".playground output")
     expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
+    expect(page.get_by_role("slider", name="Number of features (m)")).to_have_count(1)
+    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
+    expect(sidebar(page).get_by_text("Settings not used on this page")).to_be_visible()
+    told, address = answer(page).inner_text(), query_of(page)
+    assert address.items() >= {"m": "50", "c": "-2"}.items()
+
     page.get_by_role("slider", name="Newton step").fill("0")
     expect(words).to_contain_text("Newton step 0 of")
     expect(words).to_contain_text(re.compile(r"· 0 of \d+ pairs in order"))
@@ -254,30 +230,16 @@ def test_the_way_is_played_step_by_step(server: Server, page: Page) -> None:
     page.get_by_role("button", name="Play").click()
     expect(words).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
 
-
-def test_the_settings_of_other_pages_are_folded_and_keep_what_they_hold(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?m=50&c=-2")
-    expect(page.get_by_role("slider", name="Number of features (m)")).to_have_count(1)
-    expect(sidebar(page).get_by_role("combobox", name="Data set")).to_be_hidden()
-    expect(sidebar(page).get_by_text("Settings not used on this page")).to_be_visible()
-    follow(page, "Train")
-    page.wait_for_url("**/train*")
-    wait_settled(page)
-    assert query_of(page).items() >= {"m": "50", "c": "-2"}.items()
-
-
-def test_the_plane_is_found_as_it_was_left(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/playground?pset=XOR&pmap=exact+kernel&pg=3&peach=4&docs=0.50.50.4.0")
-    told, address = answer(page).inner_text(), query_of(page)
     follow(page, "Data")
     page.wait_for_url("**/data*")
     wait_settled(page)
     assert not {"pset", "docs"} & set(query_of(page))
+    assert query_of(page).items() >= {"m": "50", "c": "-2"}.items()
     follow(page, "Playground")
     page.wait_for_url("**/playground*")
-    wait_settled(page)
     expect(answer(page)).to_have_text(told)
     expect(page.get_by_text("1 change by hand")).to_be_visible()
+    wait_settled(page)
     assert query_of(page) == address
 
 

@@ -1,4 +1,4 @@
-"""Every page comes back from its address: the same figures and the same address after a reload."""
+"""A page comes back from its address: the same figures and the same address after a reload."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ from urllib.parse import urlencode
 
 import pytest
 from helpers import assert_no_errors_shown, figures, finish_training, query_of
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from tools.browser import Server, open_page, wait_settled
 
-OHSUMED = {"data": "OHSUMED", "m": "100", "c": "-7", "g": "-6", "clin": "-13"}
-ON_OHSUMED = {
-    "data": {},
-    "why": {},
-}
-"""Pages that read the real folds in different ways; Train is in test_letor.py."""
-
 STATES = [
-    ("train", "One query", {"query": "7"}),
-    ("ndcg_vs_m", "", {"seeds": "2", "upto": "25", "metric": "MAP"}),
-    (
-        "convergence",
-        "Runs",
-        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10"},
-    ),
     (
         "influence",
         "Influence of λ and μ",
@@ -35,45 +21,9 @@ STATES = [
         "Residuals of one query",
         {"errnorm": "spectral", "also": "orthogonal frequencies", "draws": "2", "errupto": "50", "kq": "7"},
     ),
-    (
-        "low_rank",
-        "One query",
-        {"matrix": "symmetrised", "block": "3", "order": "score", "k": "4", "beside": "what that leaves out"},
-    ),
-    (
-        "low_rank",
-        "Energy",
-        {
-            "t": "99 %",
-            "zero": "10⁻²",
-            "counted": "number",
-            "tool": "a box",
-            "picked": "1.3",
-            "view": "Energy",
-        },
-    ),
-    (
-        "side_by_side",
-        "One query",
-        {
-            "left": "linear",
-            "right": "exact kernel",
-            "metric": "MAP",
-            "query": "19",
-            "first": "20",
-            "scores": "standardised",
-            "document": "S19-16",
-        },
-    ),
     ("side_by_side", "All queries", {"picked": "7.13", "onlypicked": "true", "tool": "a lasso"}),
-    ("why", "Move a feature", {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear"}),
-    ("data", "One query", {"part": "validation", "query": "7", "feature": "feature 3"}),
 ]
-"""Page, tab and what the page itself keeps in the address, none of it a default."""
-
-
-def link(server: Server, name: str, state: dict[str, str]) -> str:
-    return f"{server.url}/{name}?{urlencode(state)}"
+"""Page, tab and what the page itself keeps in the address, none of it a default; see also test_link.py."""
 
 
 def open_tab(page: Page, tab: str) -> None:
@@ -99,23 +49,11 @@ def assert_reload_changes_nothing(page: Page, tab: str = "") -> None:
     assert_no_errors_shown(page)
 
 
-@pytest.mark.letor
-@pytest.mark.parametrize("name", ON_OHSUMED)
-def test_page_on_ohsumed_comes_back(letor_server: Server, page: Page, name: str) -> None:
-    state = OHSUMED | ON_OHSUMED[name]
-    open_page(page, link(letor_server, name, state))
-    finish_training(page)
-    assert_no_errors_shown(page)
-    expect(page.get_by_test_id("stMain").get_by_text("OHSUMED").filter(visible=True).first).to_be_visible()
-    assert query_of(page).items() >= state.items()
-    assert_reload_changes_nothing(page)
-
-
 @pytest.mark.parametrize(("name", "tab", "state"), STATES, ids=[name for name, _, _ in STATES])
 def test_state_of_a_page_comes_back(
     server: Server, page: Page, name: str, tab: str, state: dict[str, str]
 ) -> None:
-    open_page(page, link(server, name, {"m": "50"} | state))
+    open_page(page, f"{server.url}/{name}?{urlencode({'m': '50'} | state)}")
     finish_training(page)
     assert_no_errors_shown(page)
     assert query_of(page).items() >= state.items()

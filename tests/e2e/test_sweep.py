@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from helpers import assert_no_errors_shown, query_of, traces
 from playwright.sync_api import Page, expect
@@ -15,8 +14,7 @@ PATIENCE = 60_000
 """Milliseconds: workers import the libraries first, on a machine that is busy with all the tests."""
 
 
-def test_a_sweep_fills_in_and_is_there_again(page: Page, start_server: Callable[..., Server]) -> None:
-    server = start_server()
+def test_a_sweep_fills_in_and_is_there_again(page: Page, server: Server) -> None:
     open_page(page, f"{server.url}/sweep?{DESIGN}")
     expect(page.get_by_role("heading", name=re.compile("^27 runs of 9 models"))).to_be_visible(
         timeout=PATIENCE  # what the machine can do is measured once

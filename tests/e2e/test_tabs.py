@@ -15,7 +15,7 @@ from tools.stored import Stored, stored
 
 SCRIPT = Path(__file__).with_name("unasked_app.py")
 MOST = 60_000
-PATIENCE = 5.0
+PATIENCE = 12.0
 """As unasked_app.py sets it: more seconds than a reload takes on a busy machine."""
 
 

@@ -48,6 +48,10 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
     server: Server, page: Page
 ) -> None:
     open_page(page, f"{server.url}/data")
+    page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        assert_a_disabled_button_can_be_read(page, scheme)
     upload(page, "mine.txt", GOOD)
     expect(sidebar(page).get_by_role("combobox", name="Data set")).to_have_value("mine")
     assert tile(page, "Queries") == "6"
@@ -65,6 +69,19 @@ def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
         with page.expect_download() as download:
             page.get_by_role("button", name=made, exact=True).click()
         assert download.value.path().stat().st_size > 0
+
+
+def assert_a_disabled_button_can_be_read(page: Page, scheme: str) -> None:
+    """Check that its letters are light in the dark theme, and dark in the light one."""
+    button = page.get_by_role("button", name="Check and add")
+    expect(button).to_be_disabled()
+    page.wait_for_function(
+        """([letters, dark]) => {
+            const parts = getComputedStyle(letters).color.match(/[0-9.]+/g).slice(0, 3).map(Number);
+            return (Math.max(...parts) >= 100) === dark;
+        }""",
+        arg=[button.locator("p").element_handle(), scheme == "dark"],
+    )
 
 
 def test_a_link_names_a_recipe_and_a_button_makes_its_data(server: Server, page: Page) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from helpers import assert_no_errors_shown, darken, query_of
+from helpers import assert_no_errors_shown, barriers, darken, query_of
 from playwright.sync_api import Browser, Locator, Page, expect
-from test_foreign_text import DOCUMENT, assert_nothing_leads_elsewhere
-from test_look import barriers
-from test_uploads import GOOD
 
 from tools.browser import Server, open_page, wait_settled
 
+_FOCUSED = """() => {
+    const now = document.activeElement;
+    return now.closest('[data-testid=stMain]') && !now.matches('main, .glossary *, [aria-label^=Help]');
+}"""
 HEAVY = "w_t0_100"
 """The first query of training counts a hundred times: a grade of one of its documents moves others."""
 
@@ -58,9 +58,14 @@ def opened(server: Server, page: Page) -> Page:
     return page
 
 
-def test_a_row_is_dragged_by_mouse_undone_and_switched_off(opened: Page) -> None:
+def test_a_row_is_dragged_by_mouse_undone_shared_and_switched_off(opened: Page) -> None:
     page, before = opened, names(opened)
     last, first = before[-1], before[0]
+    row(page, before[4]).locator(".grip").click()
+    drag(page, before[4], before[4])
+    assert (names(page), changes(page)) == (before, HEAVY), "a click or a drop in its own place"
+    assert page.locator(".held").count() == 0
+
     drag(page, last, first)
     assert int(grade(page, last)) > int(grade(page, first))
     assert re.fullmatch(rf"{HEAVY}(__g_t0_\d+_\d)?__g_t0_\d+_\d_1", changes(page))
@@ -77,6 +82,10 @@ def test_a_row_is_dragged_by_mouse_undone_and_switched_off(opened: Page) -> None
 
     drag(page, last, first)
     assert names(page) == after
+    link, heading = changes(page), page.locator("h2").first.inner_text()
+    page.reload()
+    wait_settled(page)
+    assert (names(page), changes(page), page.locator("h2").first.inner_text()) == (after, link, heading)
     boxes = page.get_by_test_id("stCheckbox").locator("label").filter(has_text="grade")
     for place in range(boxes.count()):
         boxes.nth(place).click()
@@ -86,16 +95,7 @@ def test_a_row_is_dragged_by_mouse_undone_and_switched_off(opened: Page) -> None
     assert_no_errors_shown(page)
 
 
-def test_a_reload_from_the_link_gives_the_same(opened: Page) -> None:
-    page = opened
-    drag(page, names(page)[-1], names(page)[1])
-    order, link, heading = names(page), changes(page), page.locator("h2").first.inner_text()
-    page.reload()
-    wait_settled(page)
-    assert (names(page), changes(page), page.locator("h2").first.inner_text()) == (order, link, heading)
-
-
-def test_a_row_is_moved_and_graded_by_keys(opened: Page) -> None:
+def test_a_row_is_moved_and_graded_by_keys_left_out_and_edited(opened: Page) -> None:
     page, before = opened, names(opened)
     chosen = before[3]
     row(page, before[0]).locator(".grip").focus()
@@ -125,22 +125,39 @@ def test_a_row_is_moved_and_graded_by_keys(opened: Page) -> None:
     assert int(grade(page, chosen)) < 2
     expect(row(page, chosen).locator(".grip")).to_be_focused()
 
-
-def test_a_grade_from_the_menu_and_a_document_left_out(opened: Page) -> None:
-    page, chosen = opened, names(opened)[2]
-    other = "0" if grade(page, chosen) != "0" else "1"
-    row(page, chosen).locator("select").select_option(other)
+    other = names(page)[2]
+    wanted = "0" if grade(page, other) != "0" else "1"
+    row(page, other).locator("select").select_option(wanted)
     wait_settled(page)
-    assert re.search(rf"g_t0_\d+_{other}$", changes(page))
-    row(page, chosen).get_by_role("button", name=f"Leave {chosen} out").click()
+    assert re.search(rf"g_t0_\d+_{wanted}$", changes(page))
+    row(page, other).get_by_role("button", name=f"Leave {other} out").click()
     wait_settled(page)
-    assert chosen not in names(page)
+    assert other not in names(page)
     assert len(names(page)) == 14
-    expect(page.locator(".ghost.gone")).to_have_text(re.compile(chosen))
+    expect(page.locator(".ghost.gone")).to_have_text(re.compile(other))
+
+    page.get_by_role("button", name="Edit").click()
+    value = page.get_by_role("spinbutton", name="Normalised value")
+    value.fill("7")
+    value.press("Enter")
+    wait_settled(page)
+    page.get_by_role("button", name="Set", exact=True).click()
+    wait_settled(page)
+    assert changes(page).endswith("_0_7")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    wait_settled(page)
+    assert not barriers(page)
+    darken(page)
+    assert not barriers(page)
+    assert_no_errors_shown(page)
 
 
-def test_a_drop_that_the_grades_ask_for_already_says_so(server: Server, page: Page) -> None:
+def test_a_drop_that_changes_nothing_says_so_and_a_long_list_scrolls(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/what_if?m=50")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert any(tabbed(page) for _ in range(9)), "the first control is within ten presses of Tab"
     before = names(page)
     grades = [int(grade(page, name)) for name in before]
     low, high = next((i, j) for i in range(15) for j in range(i + 1, 15) if grades[i] < grades[j])
@@ -148,14 +165,35 @@ def test_a_drop_that_the_grades_ask_for_already_says_so(server: Server, page: Pa
     expect(page.locator("h2").first).to_contain_text("already has a higher grade than")
     assert (names(page), changes(page)) == (before, "")
 
+    page.set_viewport_size({"width": 1366, "height": 560})
+    wait_settled(page)
+    view = page.locator(".view")
+    room = view.evaluate("view => view.scrollHeight - view.clientHeight")
+    assert room > 20
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    grip = page.locator(".now .grip").first.bounding_box()
+    assert grip is not None
+    page.mouse.move(grip["x"] + 50, grip["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 50, 556, steps=5)
+    page.wait_for_function(
+        "view => view.scrollTop >= view.scrollHeight - view.clientHeight - 1", arg=view.element_handle()
+    )
+    page.mouse.up()
+    wait_settled(page)
+    assert "changes" in query_of(page)
 
-def test_what_a_click_or_a_drag_outside_does(opened: Page) -> None:
-    """A click holds nothing, and a row that is dropped where it was changes nothing."""
-    page, before = opened, names(opened)
-    row(page, before[4]).locator(".grip").click()
-    drag(page, before[4], before[4])
-    assert (names(page), changes(page)) == (before, HEAVY)
-    assert page.locator(".held").count() == 0
+    page.get_by_role("button", name="Leave out", exact=True).click()
+    page.get_by_role("button", name="Leave out query").click()
+    wait_settled(page)
+    assert "q_t0" in changes(page)
+    expect(page.get_by_test_id("stPopoverBody").filter(visible=True)).to_have_count(0)
+
+
+def tabbed(page: Page) -> bool:
+    """Press Tab; return whether a control of the page has the focus."""
+    page.keyboard.press("Tab")
+    return bool(page.evaluate(_FOCUSED))
 
 
 def test_a_finger_drags_on_a_narrow_screen(server: Server, browser: Browser) -> None:
@@ -183,60 +221,3 @@ def test_a_finger_drags_on_a_narrow_screen(server: Server, browser: Browser) -> 
     assert int(grade(page, before[5])) > int(grade(page, before[1]))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 400
     context.close()
-
-
-def test_a_long_list_scrolls_while_a_row_is_dragged(server: Server, page: Page) -> None:
-    page.set_viewport_size({"width": 1366, "height": 560})
-    open_page(page, f"{server.url}/what_if?m=50")
-    view = page.locator(".view")
-    room = view.evaluate("view => view.scrollHeight - view.clientHeight")
-    assert room > 20
-    grip = page.locator(".now .grip").first.bounding_box()
-    assert grip is not None
-    page.mouse.move(grip["x"] + 50, grip["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(grip["x"] + 50, 556, steps=5)
-    for _ in range(50):
-        if view.evaluate("view => view.scrollTop") >= room - 1:
-            break
-        page.wait_for_timeout(100)
-    assert view.evaluate("view => view.scrollTop") >= room - 1
-    page.mouse.up()
-    wait_settled(page)
-    assert "changes" in query_of(page)
-
-
-def test_a_feature_is_edited_in_its_box(opened: Page) -> None:
-    page = opened
-    page.get_by_role("button", name="Edit").click()
-    value = page.get_by_role("spinbutton", name="Normalised value")
-    value.fill("7")
-    value.press("Enter")
-    wait_settled(page)
-    page.get_by_role("button", name="Set", exact=True).click()
-    wait_settled(page)
-    assert changes(page).endswith("_0_7")
-    assert_no_errors_shown(page)
-
-
-def test_nothing_stands_in_the_way_after_a_change(server: Server, page: Page) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    open_page(page, f"{server.url}/what_if?m=50&changes={HEAVY}__g_t0_4_1__o_t0_3")
-    assert not barriers(page)
-    darken(page)
-    assert not barriers(page)
-
-
-def test_names_of_documents_are_texts(tmp_path: Path, start_server, page: Page) -> None:
-    folder = tmp_path / "data" / "odd" / "Fold1"
-    folder.mkdir(parents=True)
-    for number, name in enumerate(("train", "vali", "test"), 1):
-        lines = GOOD.replace("docid = q", f"docid = {DOCUMENT}q").replace("qid:", f"qid:{number}0")
-        (folder / f"{name}.txt").write_text(lines)
-    running = start_server(RANKVIZ_DATA=str(tmp_path / "data"))
-    open_page(page, f"{running.url}/what_if?data=odd&m=5")
-    shown = names(page)
-    assert shown[0].startswith(DOCUMENT)
-    drag(page, shown[-1], shown[0])
-    assert_no_errors_shown(page)
-    assert_nothing_leads_elsewhere(page)

@@ -33,34 +33,6 @@ def fitted(name: str) -> LowRankRanker:
     return clone(MODELS[name]).fit_data(DATA)
 
 
-def rectangles(model: Ranker) -> list[np.ndarray]:
-    return [block.alpha for block in rankviz.duals(model, DATA)]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_loaded_model_is_the_same(tmp_path: Path, name: str) -> None:
-    model = fitted(name)
-    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
-    assert type(again) is type(model)
-    assert again.get_params() == model.get_params()
-    np.testing.assert_array_equal(again.predict(DATA.X), model.predict(DATA.X))
-    for one, other in zip(rectangles(again), rectangles(model), strict=True):
-        np.testing.assert_array_equal(one, other)
-    for attribute in ("gamma_", "gap_", "objective_", "n_features_in_", "n_components_", "n_pairs_"):
-        assert getattr(again, attribute) == getattr(model, attribute)
-    assert rankviz.duals(again, DATA).gap == model.gap_
-    twice = rankviz.load(rankviz.save(again, tmp_path / "twice"))
-    np.testing.assert_array_equal(twice.predict(DATA.X), model.predict(DATA.X))
-
-
-def test_the_low_rank_matrices_are_kept(tmp_path: Path) -> None:
-    model = fitted("regularised")
-    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
-    assert isinstance(again, RegularizedRankSVM)
-    pairs = zip(again.low_rank_blocks(DATA), model.low_rank_blocks(DATA), strict=True)
-    assert all(np.array_equal(one.alpha, other.alpha) for one, other in pairs)
-
-
 def test_classes_derived_from_a_model_are_stored_as_it(tmp_path: Path) -> None:
     class Mine(FactorizedRankSVM):
         pass
@@ -153,7 +125,7 @@ def test_damaged_files(tmp_path: Path, name: str) -> None:
     """Whatever byte is changed, loading gives a model or DataError, and never a warning or another error."""
     path = rankviz.save(fitted(name), tmp_path / "m")
     whole, rng, refusals = path.read_bytes(), np.random.default_rng(0), 0
-    for at in rng.choice(len(whole), 100, replace=False):
+    for at in rng.choice(len(whole), 50, replace=False):
         damaged = bytearray(whole)
         damaged[at] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
@@ -161,4 +133,4 @@ def test_damaged_files(tmp_path: Path, name: str) -> None:
             assert np.isfinite(rankviz.load(path).predict(DATA.X)).all()
         except DataError:
             refusals += 1
-    assert refusals > 40
+    assert refusals > 20

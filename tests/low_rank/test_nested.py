@@ -26,7 +26,7 @@ def ended(name: str, rank: int, C: float = 0.05, tol: float = 1e-4) -> FactorPoi
 
 
 @each_problem
-@pytest.mark.parametrize("C", [1e-3, 0.05, 1.0])
+@pytest.mark.parametrize("C", [0.05, 1.0])
 def test_never_above_a_divisor_of_the_rank(name: str, C: float) -> None:
     values = {rank: ended(name, rank, C).value for rank in (1, 2, 3, 4, 6, 8, 12)}
     for rank, value in values.items():

@@ -9,7 +9,6 @@ import pytest
 from naive_low_rank import (
     PARTS,
     PROBLEMS,
-    dual_optimum,
     explicit_curvature,
     full_matrix,
     gram_of,
@@ -166,18 +165,6 @@ def test_both_solvers_end_at_one_point(name: str) -> None:
     assert one.value == pytest.approx(other.value, rel=2e-7)
     np.testing.assert_allclose(one.f, other.f, atol=1e-3)
     np.testing.assert_allclose(one.low.A, other.low.A, atol=1e-3 * problem.C)
-
-
-@each_problem
-def test_without_a_nuclear_norm_it_is_the_plain_dual_problem(name: str) -> None:
-    """The value falls to the dual optimum as `nuclear` goes to 0, from above."""
-    least = dual_optimum(*PROBLEMS[name], 0.05)
-    above = []
-    for nuclear in (1.0, 1e-2, 1e-4, 1e-6):
-        problem = regularized_problem(name, 0.05, nuclear, 5.0)
-        above.append(Fista(tol=1e-8, max_iter=20_000).solve(problem, drawn(problem)).point.value - least)
-    assert all(np.diff(above) < 0.0)
-    assert -1e-7 * abs(least) <= above[-1] <= 1e-5 * abs(least)
 
 
 @pytest.mark.parametrize("part", ["one grade", "single documents", "one document", "no pairs"])

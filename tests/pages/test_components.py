@@ -85,7 +85,7 @@ def test_what_has_another_shape_is_ignored(page: str, open_by_menu: Opener) -> N
 @pytest.mark.parametrize("page", MESSAGES)
 def test_no_value_is_a_fault(page: str, open_by_menu: Opener) -> None:
     app, rng = opened(page, open_by_menu), np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(8):
         name, value = MESSAGES[page][rng.integers(len(MESSAGES[page]))]
         tell(app, name, spoilt(value, rng))
     assert components(app)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +20,6 @@ from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.synthetic import Recipe
 from ui.model import uploads
 from ui.work.folds import data_roots_of_visitor
-
-pytestmark = pytest.mark.usefixtures("every_tab")
 
 Opener = Callable[..., AppTest]
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
@@ -66,6 +66,7 @@ def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     return app
 
 
+@pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize("part", ["train", "vali"])
 def test_headline_is_what_the_library_counts(part: str, open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).parts[part]
@@ -83,6 +84,7 @@ def test_headline_is_what_the_library_counts(part: str, open_by_menu: Opener) ->
     assert f"of {summary.queries:,} queries" in words(app)
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_test_part_is_behind_the_switch(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).test
     app = open_by_menu("data")
@@ -92,6 +94,7 @@ def test_test_part_is_behind_the_switch(open_by_menu: Opener) -> None:
     assert "fold 1 · test" in words(app)
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_the_query_of_the_address_is_shown(open_by_menu: Opener) -> None:
     data = open_fold(find_datasets()["synthetic-demo"], 1).train
     without = query_table(data).query("pairs == 0")["query"].iloc[0]
@@ -152,6 +155,19 @@ def test_a_broken_upload_is_a_sentence_and_changes_nothing(
     upload(app, ("good.txt", text(DATA)))
     assert not app.error
     assert app.session_state["data"] == "good"
+
+
+def test_an_upload_to_a_full_disk_is_a_sentence(
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    app = open_by_menu("data")
+    monkeypatch.setattr("rankviz.datasets.uploads.publish", full)
+    upload(app, ("own.txt", text(DATA)))
+    assert "No space left on device" in app.error[0].value
+    assert app.session_state["data"] == "synthetic-demo"
 
 
 def test_after_a_refused_archive_the_form_has_only_its_name_and_takes_another(open_by_menu: Opener) -> None:

@@ -60,15 +60,6 @@ def test_every_page_has_a_figure(page: str, open_page: Opener, data_set: Callabl
     assert shown(app)
 
 
-@pytest.mark.parametrize("page", OF_MAP)
-@pytest.mark.parametrize("kind", ["all-zero features"])
-def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set(kind)
-    app = open_page(page, data="edge", **EXACT)
-    assert shown(app) or app.error or app.info or app.warning
-    assert "nan" not in words(app).lower().split()
-
-
 def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("tiny")
     assert "(kernel factored)" in words(open_page("train", data="edge", **EXACT))

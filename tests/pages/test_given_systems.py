@@ -13,9 +13,10 @@ from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import READING
 
-from rankviz import RunSpec, measure
+from rankviz import RunSpec, evaluate
 from rankviz.datasets import load_demo
 from rankviz.datasets.archives import Member
+from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import compared
 from rankviz.runs.given import write_trec
 from rankviz.store.exchange import export_runs, import_runs
@@ -23,6 +24,7 @@ from rankviz.store.study import IMPORTED
 from ui.compare.runs_actions import CHOSEN
 from ui.compare.runs_words import NOTHING_TO_TRAIN
 from ui.shell.visitors import visitor
+from ui.work.metrics import OWN
 from ui.work.run_store import run_store
 from ui.work.systems import keep_system, systems
 
@@ -107,11 +109,17 @@ def test_an_imported_system_is_not_trained_again(
 def test_own_gains_are_compared(kept: list[RunSpec], open_page: Opener) -> None:
     other = keep_system([run_of(part, seed=1) for part in ("train", "vali", "test")], DATA, name="other")[1]
     runs, own = f"{kept[0].hash},{other[0].hash}", "nDCG(gains={0: 0, 1: 1, 2: 9, 3: 27, 4: 81})@5"
-    app = open_page("compare", runs=runs, own=own)
+    app = open_page("compare", runs=runs, metric=OWN, own=own, further="MeanRank")
     assert not app.error
-    (means,) = (table.value for table in app.dataframe if "seed_sd" in table.value)
     part = load_demo(1).vali
-    mean = measure(own).mean(np.random.default_rng(1).normal(size=part.n_documents), part)
-    assert means.set_index(["label", "metric"])["mean"]["other", own] == pytest.approx(mean, abs=1e-12)
-    app = open_page("compare", runs=runs, own="nDCG(gain=)@5")
-    assert "cannot be read" in app.warning[0].value
+    scores = np.random.default_rng(1).normal(size=part.n_documents)
+    wanted = evaluate(scores, part, COMPARED, measures=[own, "MeanRank"]).mean
+    (means,) = (table.value for table in app.dataframe if "seed_sd" in table.value)
+    found = means.set_index(["label", "metric"])["mean"]["other"]
+    assert found.to_dict() == pytest.approx(wanted.to_dict(), abs=1e-12)
+    assert "Less MeanRank is better" in words(app)
+    app = open_page("compare", runs=runs, metric=OWN, own="nDCG(gain=)@5")
+    assert any("cannot be read" in told.value for told in app.caption)
+    app = open_page("compare", runs=runs, metric=OWN, own="MeanRank")
+    assert not app.error
+    assert "MeanRank on 38 queries" in words(app).replace("\u2060", "")

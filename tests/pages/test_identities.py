@@ -43,10 +43,8 @@ LINKS: dict[str, list[dict[str, object]]] = {
         for more in (
             {},
             {"norm": QUERY_ZSCORE},
-            {"c": 2},
             {"fold": "Fold2"},
             {"changes": "o_t0_3"},
-            {"changes": "o_t0_4"},
             {"changes": "o_t0_3", "part": "validation"},
         )
     ],
@@ -54,14 +52,13 @@ LINKS: dict[str, list[dict[str, object]]] = {
         pair(*places) | more
         for places, more in (
             ((0, 3), {}),
-            ((0, 2), {}),
             ((1, 3), {}),
             ((0, 3), {"c": 2}),
             ((0, 3), {"norm": QUERY_ZSCORE}),
             ((0, 3), {"of": "random Fourier"}),
         )
     ]
-    + [{"m": 10}, *({"m": 10, "query": ids(place)} for place in (1, 2)), {"m": 10, "test": "true"}],
+    + [{"m": 10}, {"m": 10, "query": ids(2)}, {"m": 10, "test": "true"}],
     "side_by_side": [
         {"m": 10} | more
         for more in (
@@ -69,14 +66,13 @@ LINKS: dict[str, list[dict[str, object]]] = {
             {"metric": "MAP"},
             {"test": "true"},
             {"right": "exact kernel"},
-            {"picked": ids(0, 1, 2)},
             {"picked": ids(3, 4)},
             {"c": 2},
         )
     ],
     "ndcg_vs_m": [
         {"data": "edge", "upto": 10, "seeds": 2, "exact": "true"} | more
-        for more in ({}, {"metric": "MAP"}, {"test": "true"}, {"c": 2}, {"clin": 2}, {"g": 1})
+        for more in ({}, {"metric": "MAP"}, {"test": "true"}, {"clin": 2}, {"g": 1})
     ],
     "kernel_approximation": [
         DRAWN | more
@@ -88,7 +84,6 @@ LINKS: dict[str, list[dict[str, object]]] = {
             {"kernel": "Laplacian"},
             {"errnorm": "spectral"},
             {"view": "Spectrum"},
-            {"view": "Spectrum", "g": 1},
             {"view": "Residuals of one query"},
             {"view": "Residuals of one query", "kq": 105},
         )
@@ -102,7 +97,6 @@ LINKS: dict[str, list[dict[str, object]]] = {
             {"picked": "4.5.6"},
             {"view": "One query"},
             {"view": "One query", "k": 3},
-            {"view": "Energy"},
         )
     ],
     "convergence": [{"m": 10, "view": "Play"} | more for more in ({}, {"c": 2}, {"pq": 5})],

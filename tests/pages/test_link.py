@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import APP, words
+from conftest_pages import APP, shown, words
 from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
@@ -70,6 +70,47 @@ def test_what_a_page_does_not_offer_is_said(
 )
 def test_nothing_is_said_of_what_is_taken(page: str, link: dict[str, str], open_whole: Opener) -> None:
     assert not warned(open_whole(page, **({"m": "10"} | link)))
+
+
+OF_STATES = [
+    ("ndcg_vs_m", {"seeds": "2", "upto": "10", "metric": "MAP"}),
+    (
+        "convergence",
+        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10", "view": "Runs"},
+    ),
+    ("low_rank", {"t": "99 %", "zero": "10⁻²", "counted": "number", "view": "Energy"}),
+    (
+        "side_by_side",
+        {"left": "linear", "right": "exact kernel", "metric": "MAP", "query": "19", "first": "20",
+         "scores": "standardised", "document": "S19-16"},
+    ),
+    (
+        "low_rank",
+        {"matrix": "symmetrised", "block": "3", "order": "score", "k": "4", "beside": "what that leaves out",
+         "view": "One query"},
+    ),
+    (
+        "why",
+        {"query": "7", "above": "S7-3", "below": "S7-7", "move": "9", "of": "linear",
+         "view": "Move a feature"},
+    ),
+    ("data", {"part": "validation", "query": "7", "view": "One query"}),
+]  # fmt: skip
+"""What pages keep in the address, none of it a default; tests/e2e/test_reload.py has others."""
+
+
+@pytest.mark.parametrize(("page", "state"), OF_STATES)
+def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(
+    page: str, state: dict[str, str], open_page: Opener
+) -> None:
+    app = open_page(page, **{"m": "10"} | state)
+    assert not app.warning
+    assert "ignores" not in words(app), "the page reads each parameter"
+    link = {key: "".join(value) for key, value in app.query_params.items()}
+    assert link.items() >= state.items()
+    assert shown(app)
+    assert shown(open_page(page, **link)) == shown(app)
+    assert shown(open_page(page, m=10)) != shown(app), "the state changes what is shown"
 
 
 def test_it_is_said_until_that_widget_is_changed() -> None:

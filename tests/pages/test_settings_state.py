@@ -276,7 +276,11 @@ def test_a_link_opens_its_spec(spec: RunSpec) -> None:
     assert not (*app.warning, *app.error)
 
 
-OF_METHODS = {"fsolver": {"method": "factorized"}, "rsolver": {"method": "regularized"}}
+OF_METHODS = {
+    "fsolver": {"method": "factorized"},
+    "rsolver": {"method": "regularized"},
+    "layer": {"method": "hidden_layer"},
+}
 """What else a link needs for the settings of some methods."""
 
 

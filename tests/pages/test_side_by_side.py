@@ -135,7 +135,7 @@ def test_test_part_only_when_revealed(open_page: Opener) -> None:
     assert "· validation" not in words(app)
 
 
-@pytest.mark.parametrize("kind", ["tiny", "one query", "one document", "one grade", "nothing relevant"])
+@pytest.mark.parametrize("kind", ["tiny", "one document", "one grade"])
 def test_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
     for right in ("random Fourier", "exact kernel"):
@@ -145,7 +145,7 @@ def test_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], N
     if kind == "one document":
         assert "share the only document" in words(app)
         assert " none)" in words(app)
-    if kind in ("one grade", "nothing relevant"):
+    if kind == "one grade":
         assert "nothing to learn" in words(app)
         assert "even on each of the 2 queries" in words(app)
 

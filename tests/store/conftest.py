@@ -29,11 +29,12 @@ POSTGRES = "RANKVIZ_TEST_POSTGRES"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give tests a store on SQLite, and those marked `both_stores` one on PostgreSQL too."""
+    """Give tests a store on SQLite, and those marked `both_stores` one on PostgreSQL too, as a story."""
     named = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "address" in metafunc.fixturenames and "address" not in named:
         both = metafunc.definition.get_closest_marker("both_stores")
-        metafunc.parametrize("address", ["sqlite", "postgresql"] if both else ["sqlite"], indirect=True)
+        further = [pytest.param("postgresql", marks=pytest.mark.story)] if both else []
+        metafunc.parametrize("address", ["sqlite", *further], indirect=True)
 
 
 @pytest.fixture

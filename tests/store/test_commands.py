@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -376,6 +377,10 @@ def test_without_dask_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPat
         pass
 
 
+OWN = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
+"""NDCG@10 with its gains spelled out."""
+
+
 def test_a_run_goes_out_and_comes_in_again_as_a_system(
     command: Command, store: RunStore, root: Path, tmp_path: Path
 ) -> None:
@@ -384,8 +389,19 @@ def test_a_run_goes_out_and_comes_in_again_as_a_system(
     for form, file in (("trec", "test.run"), ("scores", "test.txt")):
         out = tmp_path / file
         command("export", made["run"], "--format", form, "-o", str(out), *data)
-        status, _, err = command("score", str(out), "--data", MODEL[0], "--name", form, "--json", *data)
+        named = [
+            "--data",
+            MODEL[0],
+            "--name",
+            form,
+            "--json",
+            "--metric",
+            OWN,
+        ]
+        status, said, err = command("score", str(out), *named, "--metric", "NDCG@10", *data)
         assert (status, "scores: Fold1; test." in err) == (0, True)
+        own, usual = json.loads(said)[0]["metrics"].values()
+        assert own == usual, "the gains of 2^y - 1"
     table = store.listing.every()
     given = table[table["method"] == "given"]
     assert sorted(name.partition("@")[0] for name in given["system"]) == ["scores", "trec"]
@@ -393,11 +409,10 @@ def test_a_run_goes_out_and_comes_in_again_as_a_system(
     status, out, _ = command("compare", made["run"], *given.index, "--metric", "MAP", "--format", "latex")
     assert status == 0
     assert "trec & MAP" in out
-    own = "nDCG(gains={0: 0, 1: 1, 2: 9})@10"
-    out = as_json(command("compare", made["run"], *given.index, "--metric", own, "--json", *data))
+    out = as_json(command("compare", made["run"], *given.index, "--metric", OWN, "--json", *data))
     assert {(row["label"], row["metric"], row["difference"]) for row in out["deltas"]} == {
-        ("scores", own, 0.0),
-        ("trec", own, 0.0),
+        ("scores", OWN, 0.0),
+        ("trec", OWN, 0.0),
     }
     status, out, _ = command("runs", "--metric", "test:nDCG@10")
     assert (status, "test:NDCG@10" in out) == (0, True)

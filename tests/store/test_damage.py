@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest_store import take_lease
-from sqlalchemy import Column, Connection, Double, Integer, func, select
+from sqlalchemy import Boolean, Column, Connection, Double, Integer, func, select
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import start
@@ -21,12 +21,21 @@ from rankviz.store.tables import metadata
 from rankviz.store.watched import WatchedStudies
 
 NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
+
+
+def _damages(column: Column[Any]) -> tuple[str, ...]:
+    """Return the values that a column of this type must survive."""
+    if isinstance(column.type, Double):
+        return BYTES, TEXT, FAR
+    return (BYTES,) if isinstance(column.type, Integer | Boolean) else (NOT_UTF8, BYTES)
+
+
 DAMAGED = [
     pytest.param(column, value, id=f"{column}-{value}")
     for table in metadata.sorted_tables
     for column in table.columns
     if list(table.primary_key) != [column] or not isinstance(column.type, Integer)  # SQLite's own number
-    for value in (NOT_UTF8, BYTES, *((TEXT, FAR) if isinstance(column.type, Double) else ()))
+    for value in _damages(column)
 ]
 
 

@@ -1,6 +1,6 @@
 """A process that changes a store is killed before one of its statements: nothing is stuck, nothing doubled.
 
-RANKVIZ_EVERY_STEP=yes tries every statement, else every fourth is.
+RANKVIZ_EVERY_STEP=yes tries every statement, else every eighth is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.usefixtures("own_cache"),
     pytest.mark.skipif(sys.platform != "linux", reason="a process ends itself by SIGKILL"),
 ]
-STRIDE = 1 if os.environ.get("RANKVIZ_EVERY_STEP") else 4
+STRIDE = 1 if os.environ.get("RANKVIZ_EVERY_STEP") else 8
 OTHER = SPEC.but(C=0.25)
 FOURIER = SPEC.but(feature_map="fourier", n_components=2)
 
@@ -239,7 +239,7 @@ def test_a_sweep_is_made_whole_wherever_its_worker_is_killed(
 ) -> None:
     bounded(idle_seconds=0.02)
     monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
-    for step in range(5, 60, 6):
+    for step in range(5, 60, 12):
         store = fresh(tmp_path)._execution.store
         study = store.studies.submit(Study("a", "a grid", roots=(str(root),)), [SPEC, OTHER, FOURIER])
         killed(step, works, study)

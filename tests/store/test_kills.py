@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.usefixtures("own_cache"),
     pytest.mark.skipif(sys.platform != "linux", reason="processes are ended by SIGKILL"),
 ]
-KILLS = Counter(server=32, importing=12, training=10, waiting=6)
+KILLS = Counter(server=10, importing=4, training=4, waiting=2)
 
 
 def serve(root: Path, seed: int) -> None:
@@ -79,7 +79,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]
     end_workers(store)
 
 
-def test_sixty_kills(store: RunStore, root: Path, bounded: Callable[..., None]) -> None:
+def test_twenty_kills(store: RunStore, root: Path, bounded: Callable[..., None]) -> None:
     bounded(idle_seconds=3, worker_jobs=5)
     rng, servers, killed = random.Random(13), list[Any](), Counter[str]()
     while killed.total() < KILLS.total():

@@ -144,15 +144,15 @@ by_runs = partial(st.cache_resource, hash_funcs={ChosenRuns: lambda what: what.k
 
 
 @by_runs(max_entries=64, show_spinner=words.OPENING)
-def opened(what: ChosenRuns, part: str, own: str = "") -> list[Contestant]:
-    """Return the models of runs with their metrics of a part, and an `own` one that runs do not have.
+def opened(what: ChosenRuns, part: str, more: tuple[str, ...] = ()) -> list[Contestant]:
+    """Return the models of runs with their metrics of a part, and `more` that runs do not have.
 
     Raises `SettingError` if there are too many.
     """
 
     def run(record: RunRecord, imported: str = "") -> Run:
-        metrics, spec = [own] if own else [], record.spec
-        return Run.of(with_measures(record, part, metrics, lambda: fold_of(spec).parts[part]), part, imported)
+        spec = record.spec
+        return Run.of(with_measures(record, part, more, lambda: fold_of(spec).parts[part]), part, imported)
 
     read = run_store().imports.opened
     made = [run(record) for record in _records(what.specs)]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
+from rankviz.analysis.comparison import Comparison, best_of, compare, direction, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant, contestants
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.analysis.tables import (
@@ -146,12 +146,14 @@ def alone(one: Contestant, asked: Asked, part: str) -> None:
 def metrics(found: Comparison, part: str) -> None:
     """Draw means with intervals for all metrics, and their spread over folds and seeds."""
     table = model_comparison.metrics_data(found)
-    show_figure(
-        model_comparison.metrics_figure(table),
-        table,
-        key="compared-metrics",
-        caption=words.METRICS_MEANS + words.about(found.matched.contestants, part) + ".",
-    )
+    about = words.about(found.matched.contestants, part)
+    for sign, own in table.groupby([*map(direction, table["metric"])], sort=False):  # on axes of their own
+        show_figure(
+            model_comparison.metrics_figure(own),
+            own,
+            key=f"compared-metrics{'-less' * (sign < 0)}",
+            caption=f"{words.METRICS_MEANS}{about}.{words.LESS * (sign < 0)}",
+        )
     number = st.column_config.NumberColumn
     show_table(
         table.drop(columns=["method", "baseline"]),

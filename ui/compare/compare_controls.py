@@ -13,11 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.comparison import TESTS
 from rankviz.analysis.contestants import Contestant
-from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
-from rankviz.metrics.measures import column_named
+from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of
 from rankviz.store import StoreError
@@ -37,13 +36,14 @@ from ui.controls.compared import (
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import data_from_state, spec_from_state
-from ui.controls.widgets import ALL, METRICS, Bound, chosen_folds, metric_menu
+from ui.controls.widgets import ALL, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
 from ui.shell.page import KEPT_ALONE, go_to
 from ui.shell.texts import describe, escaped
 from ui.shell.visitors import visitor
 from ui.work.jobs import run_or_submit
+from ui.work.metrics import METRICS, metric_now
 from ui.work.run_store import keeper, run_store, show_store_notice
 
 _SHOWN_METRIC = "NDCG@10"
@@ -52,7 +52,9 @@ MOST_ROWS = 200
 """Number of models in the dialog, the latest first; a search finds older ones."""
 MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
-BASELINE, FURTHER, OWN, TEST = "baseline", "further", "own", "tested"
+BASELINE, FURTHER, TEST = "baseline", "further", "tested"
+LESS = "MeanRank"
+"""A metric of which less is better."""
 
 
 def button() -> None:
@@ -119,6 +121,7 @@ def grouped(table: pd.DataFrame) -> pd.DataFrame:
     runs = table.index.to_series().groupby(number, sort=False).agg(list)
     found = listed[~number.duplicated()].set_axis(runs.index)
     differ = [name for name in settings if name == "method" or len(found[name].unique()) > 1]
+    differ.sort(key=lambda name: (name != "method", name != SYSTEM.name))
     folds = table["fold"].groupby(number, sort=False).nunique()
     shown = {
         _label(declared, name): found[name].map(partial(_setting_text, declared, name)) for name in differ
@@ -133,8 +136,10 @@ def _label(declared: dict[str, Setting], name: str) -> str:
 
 
 def _setting_text(declared: dict[str, Setting], name: str, value: Any) -> Any:
-    """Return the text for a setting: the label of a choice, numbers unchanged."""
+    """Return the text for a setting: the label of a choice or a name, numbers unchanged."""
     options = METHODS if name == "method" else declared[name].options if name in declared else {}
+    if name == SYSTEM.name and isinstance(value, str):
+        return SYSTEM.format(value)
     return options[value].label if value in options else value
 
 
@@ -188,28 +193,21 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline, bound = _baseline(row, models, what.baseline), Bound(row)
-    metric = metric_menu(row, help=words.METRIC_HELP)
-    others = [name for name in METRICS if name != metric]
+    metric = metric_menu(row, less=True, help=words.METRIC_HELP)
+    others = [name for name in (*METRICS, LESS) if name != metric]
     further = bound.several(
         FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
     )
-    bound.text(OWN, "Own metric", placeholder=words.OWN_EXAMPLE, width=185, help=words.OWN_HELP)
-    own = own_metric(tell=True)
-    further += [own] if own and own not in (metric, *further) else []
     test = bound.menu(TEST, "Test", list(TESTS), width=150, help=words.TEST_HELP)
     _models(row, models)
     return Asked(baseline, (metric, *further), test)
 
 
-def own_metric(*, tell: bool = False) -> str:
-    """Return the column of the visitor's own metric; "" without one, and for one that cannot be read."""
-    asked = str(st.session_state.get(OWN, st.query_params.get(OWN, ""))).strip()
-    try:
-        return column_named(asked) if asked else ""
-    except (SettingError, ValueError) as error:
-        if tell:
-            st.warning(escaped(str(error)))
-        return ""
+def more_columns() -> tuple[str, ...]:
+    """Return the chosen metrics that runs do not have, before their menus are drawn."""
+    further = st.session_state.get(FURTHER, st.query_params.get_all(FURTHER))
+    asked = (metric_now(less=True), *(name for name in further if name == LESS))
+    return tuple(name for name in dict.fromkeys(asked) if name not in METRICS)
 
 
 def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, direction
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.metrics.significance import queries_in_words, tied
@@ -16,11 +16,6 @@ from ui.shell.texts import escaped
 
 METRIC_HELP = "Also chooses the cell of a study without a metric."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
-OWN_EXAMPLE = "nDCG(gains={1: 1, 2: 9})@10"
-OWN_HELP = (
-    "Own gains or own discounts: nDCG(discount=(1, 0.5))@2. Scores give it by the textbook definition, "
-    "unless brackets name another one: nDCG(gains={1: 2})@10 (letor)."
-)
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."
 REMOVE_HELP = "Removes the study's model."
@@ -61,6 +56,7 @@ METRICS_MEANS = (
 )
 FOLD_SD_HELP = "Standard deviation over folds."
 SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."
+LESS = " Less is better."
 CUTOFFS = "Means over queries; bands (up to {most} models): unpaired 95 % intervals. {about}."
 TIMES = (
     "Mean training time per run. Bars: one standard error of the paired difference to the best "
@@ -102,7 +98,7 @@ def best(comparison: Comparison, metric: str) -> str:
     """Return the label of the best model except the baseline."""
     rows = comparison.standings[comparison.standings["metric"] == metric].set_index("label")["mean"]
     others = rows.drop(comparison.baseline)
-    return str(others.index[int(tied(others.to_numpy()).argmax())])
+    return str(others.index[int((direction(metric) * tied(others.to_numpy())).argmax())])
 
 
 def headline(comparison: Comparison, metric: str) -> str:
@@ -116,7 +112,7 @@ def headline(comparison: Comparison, metric: str) -> str:
     n = queries_in_words(int(row["queries"]))
     correction = f" after Holm's correction over {family} comparisons" if family > 1 else ""
     if row["holm"] <= LEVEL:
-        than = "better" if row["difference"] > 0 else "worse"
+        than = "better" if row["difference"] * direction(metric) > 0 else "worse"
         text = f"{label} is significantly {than} than {baseline} by {size} on {n} ({ends}){correction}"
     else:
         text = (
@@ -130,7 +126,8 @@ def tally(comparison: Comparison, metric: str) -> str:
     """Count models that are better and worse than the baseline, after correction."""
     rows = comparison.deltas[comparison.deltas["metric"] == metric]
     holds = rows[rows["holm"] <= LEVEL]
-    better, worse = int((holds["difference"] > 0).sum()), int((holds["difference"] < 0).sum())
+    gains = comparison.gains(holds)
+    better, worse = int((gains > 0).sum()), int((gains < 0).sum())
     found = f"{better} {'is' if better == 1 else 'are'} significantly better, {worse} worse"
     return (
         f"{found if better + worse else 'No model differs significantly'}: {counted(len(rows), 'model')} "

@@ -105,6 +105,7 @@ def _cut(place: Any) -> int:
         state[AT] = next((k for k in cuts if str(k) == asked), USUAL_K)
         if asked not in ("", str(state[AT])):
             report_invalid(AT, asked)
+    state[AT] = max(1, min(state[AT], LARGEST_K))  # a link from a page with another cut-off
     k = int(place.selectbox("k", cuts, key=AT, help=words.K_HELP))
     write_address(AT, "" if k == USUAL_K else str(k))
     return k

@@ -19,7 +19,7 @@ from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import fold_title, fold_words
 from rankviz.store.study import STATES
-from ui.compare.runs_words import SEARCH_HELP
+from ui.compare.runs_words import METRIC_HELP, SEARCH_HELP
 from ui.controls.settings import METHOD, NORMALISATION
 from ui.controls.widgets import Bound
 from ui.shell.texts import escaped
@@ -225,7 +225,7 @@ def metric_chosen(table: pd.DataFrame) -> str:
     known = metrics(table.columns)
     if not known:
         return ""
-    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help="Mean over queries."))
+    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help=METRIC_HELP))
 
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:

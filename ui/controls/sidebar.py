@@ -55,7 +55,7 @@ MOST_BYTES = 32e6
 
 _OWN, _LINK = "sidebar-own", "sidebar-link"
 _HEAD, _ROW = "head-of-page", "controls-of-page"
-ON_PAGE_WIDTH = 190
+ON_PAGE_WIDTH = 180
 """Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)

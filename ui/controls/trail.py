@@ -18,8 +18,10 @@ from ui.controls.compared import seeded
 from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import metric_menu
 from ui.shell import words
+from ui.shell.errors import errors_as_sentences
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
+from ui.work.metrics import measured
 from ui.work.runs import NoTurn, recall, run
 
 MOST = 4
@@ -34,6 +36,7 @@ def place() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
 
 
+@errors_as_sentences()
 def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric: str = "") -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
@@ -77,7 +80,8 @@ def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str) -> str:
 
 
 def _record(spec: RunSpec) -> RunRecord | None:
-    return recall(spec.but(digest=fold_of(spec).digest))
+    record = recall(spec.but(digest=fold_of(spec).digest))
+    return None if record is None else measured(record)
 
 
 def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
@@ -92,7 +96,7 @@ def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
         (beside,) = run(other, patience=0.0)
     except NoTurn:  # runs that others wait for come first
         return ""
-    moved = beside.metrics[part][metric].mean() - record.metrics[part][metric].mean()
+    moved = measured(beside).metrics[part][metric].mean() - record.metrics[part][metric].mean()
     return words.OTHER_SEED.format(difference=with_minus(moved, "+z.3f"))
 
 

@@ -12,11 +12,13 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
-from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
-from ui.shell.page import TITLE, head
+from ui.shell.page import head
+from ui.shell.texts import escaped
+from ui.work import metrics
 from ui.work.folds import datasets
+from ui.work.metrics import METRICS, OWN, USUAL_METRIC
 
 LOCKED = "controls-locked"
 """Session key: True if controls show their values but cannot be moved, as a lecture may ask."""
@@ -184,45 +186,47 @@ assert isinstance(LOSS_WEIGHT.offer, Powers)
 assert isinstance(N_COMPONENTS.offer, Steps)
 C_EXPONENTS = (LOSS_WEIGHT.offer.low, LOSS_WEIGHT.offer.high)
 COMPONENTS: tuple[int, ...] = N_COMPONENTS.offer.values
-METRICS = COLUMNS
-"""The metrics that pages offer: all pages the same."""
-USUAL_METRIC = "NDCG@10"
-_METRIC, _METRIC_OF, _AGAIN = "metric-of-all-pages", "metric-of-page", "metric-again"
+_AGAIN = "metric-again"
 THIS, ALL = "this fold", "all folds"
 
 
-def metric_menu(place: Any, **how: Any) -> str:
-    """Draw the menu of metrics; return the chosen one.
+def metric_menu(place: Any, *, less: bool = False, **how: Any) -> str:
+    """Draw the menu of metrics, with a field for the visitor's own one; return the chosen metric.
 
     Another page begins with the metric chosen last, after a second run: in its first one Streamlit leaves the
-    value out of the address, or takes the default after Back.
+    value out of the address, or takes the default after Back. `less` allows metrics of which less is better.
     """
-    state, arrived, wanted = st.session_state, _arrived(), metric_now()
-    state["metric"] = wanted
-    chosen: str = Bound(place).menu("metric", "Metric", METRICS, USUAL_METRIC, **({"width": 125} | how))
+    state, arrived, wanted = st.session_state, metrics.arrived(), metrics.chosen(metrics.MENU)
+    text = metrics.chosen(metrics.FIELD)
+    state[metrics.MENU] = wanted
+    bound = Bound(place)
+    offered, how = [*METRICS, OWN], {"width": 125} | how
+    chosen: str = bound.menu(metrics.MENU, "Metric", offered, USUAL_METRIC, **how)
+    text = own_field(bound, text, **how) if chosen == OWN else text
     if arrived and wanted != USUAL_METRIC and not state.pop(_AGAIN, False):
-        state[_METRIC], state[_AGAIN] = wanted, True
+        metrics.keep(wanted, text)
+        state[_AGAIN] = True
         st.rerun()
-    state[_METRIC], state[_METRIC_OF] = chosen, state.get(TITLE)
-    return chosen
+    metrics.keep(chosen, text)
+    metrics.settle()
+    if chosen != OWN:
+        return chosen
+    metric, why = metrics.read_own(less=less)
+    if why:
+        place.caption(escaped(why), width="content")
+    return metric
 
 
-def metric_now() -> str:
-    """Return the metric before its menu is drawn."""
-    state, link = st.session_state, st.query_params.get("metric")
-    asked = (link or state[_METRIC]) if _arrived() else state.get("metric", link)
-    return asked if asked in METRICS else USUAL_METRIC
-
-
-def _arrived() -> bool:
-    """Return True on another page, where the state has no metric, or that of the page before."""
-    state = st.session_state
-    return _METRIC in state and ("metric" not in state or state.get(_METRIC_OF) != state.get(TITLE))
+def own_field(bound: Bound, text: str, **how: Any) -> str:
+    """Draw the field for the visitor's own metric, at first with a text; return what it has now."""
+    st.session_state[metrics.FIELD] = text
+    about = {"placeholder": words.OWN_EXAMPLE, "help": words.OWN_HELP, "width": 200}
+    return bound.text(metrics.FIELD, "Own metric", **(how | about))
 
 
 def by_rank(metric: str) -> str:
     """Return the metric of a curve by rank: P for P@k, else NDCG, as MeanNDCG and MAP have no cut-off."""
-    return "P" if metric.startswith("P@") else "NDCG"
+    return "P" if metric.startswith(("P@", "P(")) else "NDCG"
 
 
 def chosen_folds(row: Bound, spec: RunSpec, key: str, default: str) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ CLASS_HELP = (
 )
 CODE = "Code of the class: **{code}**"
 JOIN = "Code of a class"
-JOIN_BUTTON = "Join"
 STEPS = "{n} steps"
 EXAMPLE_STEPS = "The example, “{title}”:"
 EXAMPLE_TITLE = "How many features does a kernel need?"

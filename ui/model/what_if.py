@@ -27,7 +27,7 @@ from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_ask
 from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import USUAL_METRIC, Bound, metric_menu
+from ui.controls.widgets import Bound, metric_menu
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
@@ -37,11 +37,12 @@ from ui.model.what_if_models import SharedModel, shared_model
 from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
-from ui.shell.figures import capital, show_figure, show_table, zero_by_definition
+from ui.shell.figures import capital, link_to_definitions, show_figure, show_table, zero_by_definition
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, escaped, plain
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import LIVE_BYTES, predicted
+from ui.work.metrics import USUAL_METRIC
 from ui.work.runs import recall, take_turns
 
 MOST_PAIRS = 2e8
@@ -345,7 +346,8 @@ def _take(spec: RunSpec, part: str, query: Any, gesture: dict[str, Any]) -> None
 def _effects_on_all(page: Page, outcome: Outcome, query: Any) -> None:
     """Draw the effects of the changes on all queries."""
     st.container(key="what-if-table").markdown(effects_table(outcome, page.part, query, page.metric))
-    if not page.changes:
+    if not page.changes:  # then a figure links to it
+        link_to_definitions(st.container(), "what-if")
         return
     tables = {part: outcome.per_query(part, page.metric) for part in PARTS}
     table = per_query.difference_data(tables)

@@ -61,7 +61,8 @@ OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
 LEAVE_OUT = "× in a row leaves out its document."
 TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
 SCORES_ONLY = (
-    "{model} is known by its scores only, so it cannot be trained on changed data. Choose another method."
+    "{model} is known by its scores only, so it cannot be trained on changed data. Train and Two models show "
+    "its lists. Choose another method here."
 )
 REFUSED = "{changes} of this link {are} not possible here and left out. {reason}: {first}."
 

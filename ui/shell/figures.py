@@ -37,6 +37,7 @@ from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import ties_in_words
+from rankviz.metrics.formulas import NAMES
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 from rankviz.runs.record import RunRecord
 from ui.shell import words
@@ -168,7 +169,11 @@ def show_figure(
     return event
 
 
-_METRIC = re.compile(r"\b(?:NDCG@\d+|MeanNDCG|MAP|P@\d+)\b")
+_METRIC = re.compile(
+    "|".join(rf"\b{name}" + {"k": r"@\d", "p": r"\("}.get(one.takes, r"\b") for name, one in NAMES.items())
+    + r"|\b(?:nDCG|AP|P|R|ERR)\("
+)
+"""A metric in a text, also with own gains."""
 DEFINITIONS, AT = "Definitions", "at"
 
 
@@ -187,8 +192,8 @@ def _go_to_definitions() -> None:
     for name in ("query", "test"):
         if state.get(name) is not None:
             state[name] = state[name]  # else it would end with this page
-    if cut := str(state.get("metric", "")).partition("@")[2]:
-        state[AT] = int(cut)
+    if cut := re.search(r"@\s*(\d{1,2})\b", f"{state.get('metric', '')} {state.get('own', '')}"):
+        state[AT] = int(cut[1])
     go_to("definitions")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.numbers import unbroken
 from rankviz.common.progress import Progress, Report
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
@@ -22,7 +23,7 @@ def head(title: str, about: str = "") -> DeltaGenerator:
     with row:
         show_glossary()
     if about:
-        row.caption(about, width="content")
+        row.caption(unbroken(about), width="content")
     return row
 
 

@@ -220,7 +220,8 @@ def rounds(spec: RunSpec) -> None:
     if spec not in found:
         st.info(words.INFOS["current"].format(model=capital(in_a_sentence(spec))), icon=WAITING)
         return
-    draw_rounds(list(found.values()), f"{words.CAPTIONS['no objective']} {describe(spec, 'train')}.")
+    said = "no objective" if spec.offers.importance else "reweighted"  # trees have importance
+    draw_rounds(list(found.values()), f"{words.CAPTIONS[said]} {describe(spec, 'train')}.")
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:
@@ -267,6 +268,7 @@ def not_in_trace(table: pd.DataFrame, y: str, x: str) -> str:
 def _caption(record: RunRecord, choice: Choice, missing: set[str]) -> str:
     named = "pairs" if record.spec.offers.pair_objective else "documents"
     parts = [words.CAPTIONS[named].format(about=describe(record.spec, "train"), pairs=record.n_pairs)]
+    parts += filter(None, [plot.starts_sentence(record)])
     if len({spec.problem for spec in choice.specs}) > 1:
         parts.append(words.CAPTIONS["objectives"])
     if choice.y == "gap":

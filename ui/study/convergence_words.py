@@ -44,6 +44,10 @@ CAPTIONS = {
         "iteration. smoothing: width of the smoothed hinge."
     ),
     "no objective": "These methods grow by rounds; steps of a solver, gaps and preconditioners do not apply.",
+    "reweighted": (
+        "No fixed objective: the weights of pairs follow the ranking, so each round takes one Newton step on "
+        "an objective of its own. Round 1 is RankNet. Gaps and preconditioners do not apply."
+    ),
     "again": "Trains the run once more: {cost}.",
     "long": "Together about {seconds:.0f} s; the limit is {most:.0f} s.",
     "pins": "Pins not drawn: {reasons}",

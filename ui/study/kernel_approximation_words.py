@@ -320,7 +320,7 @@ def _race(table: pd.DataFrame, draws: int, first: Variant, second: Variant) -> s
         )
     least = ours[below].iloc[0]
     return (
-        f"from m = {int(least['m']):,} on {variant_name(first)} has less error in all {draws} draws "
+        f"{variant_name(first)} from m = {int(least['m']):,} on has less error in all {draws} draws "
         f"({_error_in(least)} on this machine) than {other} ({_error_in(last)})"
     )
 

@@ -32,7 +32,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls import selection
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import C_EXPONENTS, METRICS, Bound, part_shown
+from ui.controls.widgets import C_EXPONENTS, Bound, part_shown
 from ui.shell.figures import Figures, capital, folded, sentence, show_answer, show_table
 from ui.shell.page import progress_bar
 from ui.shell.texts import describe, escaped
@@ -40,6 +40,7 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import HINGE, Shown, toolbar
 from ui.work.jobs import predicted
+from ui.work.metrics import offered
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
@@ -71,7 +72,7 @@ PRINTED = pd.DataFrame(
 def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
     part = part_shown(what.spec)
-    metrics = Bound().several("costmetrics", "Metrics", METRICS, SHOWN, help=words.METRICS_HELP)
+    metrics = Bound().several("costmetrics", "Metrics", offered(), SHOWN, help=words.METRICS_HELP)
     table = costs_of(what, records, part, metrics)
     show_answer(words.gaps(table))
     number = st.column_config.NumberColumn

@@ -16,7 +16,7 @@ from rankviz.plots import low_rank_models as curves_plot
 from rankviz.runs.description import PART_NAMES
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from ui.controls.widgets import METRICS, Bound, part_shown
+from ui.controls.widgets import Bound, part_shown
 from ui.shell.figures import Figures, capital, folded, sentence, show_figure, show_table
 from ui.shell.texts import describe
 from ui.study import low_rank_models as models
@@ -24,6 +24,7 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import Shown
 from ui.study.low_rank_models import Records, Settings
+from ui.work.metrics import offered
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
@@ -94,7 +95,7 @@ def _controls(spec: RunSpec) -> tuple[str, str, str]:
     place = st.container(horizontal=True, vertical_alignment="bottom")
     row = Bound(place, texts.HELP)
     sweep = row.buttons(SWEEP_KEY, "Sweep over", SWEEPS)
-    metrics = METRICS if sweep == "weights" else (*METRICS, low_rank_models.OBJECTIVE)
+    metrics = offered() if sweep == "weights" else (*offered(), low_rank_models.OBJECTIVE)
     metric = row.menu("sweepmetric", "Metric", metrics, "MAP", width=150)
     with place.container(width=models.WIDTH):
         models.control_of_C()

@@ -354,6 +354,6 @@ def together(clauses: Mapping[Clause, Sequence[str]]) -> str:
             of = [("", of[0][1])]
         else:
             before = of[0][0] if len(of) == 1 else ""
-        subject = " and ".join(f"{start} {listed(list(names))}".strip() for start, names in of)
+        subject = " and ".join(f"{listed(list(names))} {start}".strip() for start, names in of)
         parts.append(f"{subject} {holds.format('is' if sum(len(n) for _, n in of) == 1 else 'are')}")
     return "; ".join(parts)

@@ -17,7 +17,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store import NoSuchStudy
 from rankviz.store.study import HERE, TASKS
 from ui.controls.navigation import experiment
-from ui.controls.widgets import METRICS, Bound
+from ui.controls.widgets import Bound, own_field
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
 from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
@@ -37,6 +37,8 @@ from ui.study.sweep_studies import (
     show_sweeps,
 )
 from ui.study.sweep_words import answer, fixed_settings, over, prospect_words
+from ui.work import metrics
+from ui.work.metrics import METRICS, OWN
 from ui.work.place import choose_place, show_cluster, threads_of
 from ui.work.run_store import show_store_notice, workers
 
@@ -179,7 +181,8 @@ def _how_chosen() -> tuple[str, str, bool | None]:
     metric = state.get("metric", st.query_params.get("metric", ""))
     rule = labels.get(state.get("rule", st.query_params.get("rule", "")), "")
     each = state.get("each", st.query_params["each"] == "true" if "each" in st.query_params else None)
-    return (metric if metric in METRICS else ""), rule, each
+    own = metrics.read_own()[0] if metric == OWN else ""
+    return (metric if metric in METRICS else own), rule, each
 
 
 def _controls(sweep: Sweep) -> tuple[str, str]:
@@ -190,7 +193,12 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
     design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     bound, labels = Bound(row), [rule.label for rule in RULES.values()]
-    bound.menu("metric", "Metric", METRICS, kept.metric, width=130, help=words.METRIC_HELP)
+    chosen = bound.menu("metric", "Metric", [*METRICS, OWN], kept.metric, width=130, help=words.METRIC_HELP)
+    if chosen == OWN:
+        own_field(bound, metrics.chosen(metrics.FIELD))
+        if why := metrics.read_own()[1]:
+            row.caption(escaped(why), width="content")
+    metrics.settle()
     about_rules = " ".join(f"{rule.label}: {rule.help}" for rule in RULES.values())
     bound.menu("rule", "Take", labels, RULES[kept.rule].label, width=240, help=about_rules)
     if len(design.folds) > 1:

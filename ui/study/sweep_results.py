@@ -29,6 +29,7 @@ from ui.study import sweep_words as words
 from ui.study.sweep_design import specs_of, start_sweep
 from ui.study.sweep_studies import CLICKED, Sweep, opened, report_errors, show_sweeps, sweeps
 from ui.work.folds import datasets, digest_of
+from ui.work.metrics import measured
 from ui.work.run_store import run_store
 
 NUMBERS = (1, 3, 5, 10, 20)
@@ -245,7 +246,8 @@ def _report_ties(sweep: Sweep, specs: Sequence[RunSpec], part: str) -> None:
     known = datasets().get(sweep.design.base.dataset)
     here = [spec for spec in specs if known and spec.fold in known.folds]
     records = run_store().records.find([spec.but(digest=digest_of(spec)) for spec in here]).values()
-    report_ties([record for record in records if part in record.metrics], part, [sweep.metric])
+    shown = [measured(record) for record in records if part in record.metrics]
+    report_ties(shown, part, [sweep.metric])
 
 
 def _why_not(sweep: Sweep, cell: int, fold: str) -> str:

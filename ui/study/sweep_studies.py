@@ -38,6 +38,7 @@ from ui.shell.visitors import visitor
 from ui.study import sweep_words as words
 from ui.study.sweep_design import KIND, LONGEST_TITLE, STUDY, design_from
 from ui.study.sweep_words import NO_SWEEP, at_work, cell_words, pace, time_left
+from ui.work.metrics import with_column
 from ui.work.place import cluster_line
 from ui.work.run_store import run_store, workers
 
@@ -132,8 +133,9 @@ def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None =
     design = design_of(status)
     kept = Choice.of_study(status.study.design) or Choice()
     each = kept.per_fold if per_fold is None else per_fold
-    table = store.listing.of_study(study, visitor())
-    return Sweep(status, design, table, metric or kept.metric, rule or kept.rule, each)
+    by = metric or kept.metric
+    table = with_column(store.listing.of_study(study, visitor()), by)
+    return Sweep(status, design, table, by, rule or kept.rule, each)
 
 
 def design_of(status: StudyStatus) -> Design:

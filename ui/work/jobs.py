@@ -36,6 +36,7 @@ from ui.shell.visitors import keep_visitor, visitor
 from ui.work import run_store
 from ui.work.auto_jobs import continue_as_job, join, leave_unneeded, note_on, start
 from ui.work.folds import fold_of
+from ui.work.metrics import measured
 from ui.work.place import show_cluster, threads_of
 from ui.work.run_store import keeper
 from ui.work.runs import NoTurn, TookTooLong, recall, remember, run, twins
@@ -124,7 +125,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
             found |= _work_on(known, missing, job, title, place)
     keeper().keep(visitor(), found.values())
     keep_visitor()  # so that they belong to the visitor tomorrow, too
-    return [found.get(spec) for spec in known]
+    return [measured(found[spec]) if spec in found else None for spec in known]
 
 
 def found_records(specs: list[RunSpec]) -> dict[RunSpec, RunRecord]:

@@ -1,1 +1,0 @@
-export const clamp = (value, most) => Math.round(Math.min(Math.max(value, 0), most));

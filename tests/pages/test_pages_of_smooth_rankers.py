@@ -1,0 +1,40 @@
+"""Pages of rankers without a fixed objective, and of those with several starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from conftest_pages import figures, words
+from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.usefixtures("every_tab")
+
+Opener = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])
+def test_convergence_says_that_no_objective_is_fixed(
+    method: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, method=method, reweight=10)
+    assert len(figures(app)) == 1
+    assert "No fixed objective: the weights of pairs follow the ranking" in words(app)
+
+
+def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, method="ApproxNDCG", restarts=3)
+    assert not app.error
+    assert "3 starts end at the objectives" in words(app)
+    assert "(kept)" in words(app)
+
+
+def test_methods_lists_them_with_what_they_minimise(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    said = open_page("methods", data="edge")
+    table = next(one.value for one in said.dataframe if "method" in one.value.columns)
+    assert {"LambdaRank", "LambdaLoss", "ApproxNDCG", "SmoothRank", "hidden layer"} <= set(table["method"])
