@@ -24,15 +24,21 @@ from sklearn.base import clone
 
 from rankviz import (
     MART,
+    AdaRankMAP,
+    AdaRankNDCG,
     ApproxNDCG,
+    CoordinateAscent,
     Fold,
+    FRank,
     HiddenLayer,
     LambdaLoss,
     LambdaMART,
     LambdaRank,
     RandomForest,
+    RankBoost,
     RankSVM,
     SmoothRank,
+    XGBoostRanker,
     fit_curve,
 )
 from rankviz.common.numbers import power_of_two, with_minus
@@ -99,6 +105,18 @@ METHODS = {
     "LambdaMART": Entry(LambdaMART(), "boosting", TREES),
     "MART": Entry(MART(), "boosting", TREES),
     "Random forest": Entry(RandomForest(), "pointwise", {"leaf_documents": (5, 20)}),
+    "LambdaMART (XGBoost)": Entry(XGBoostRanker(), "boosting", {"leaves": (4, 10)}),
+    "RankBoost": Entry(RankBoost(), "boosting", {}, "RankBoost"),
+    "FRank": Entry(FRank(), "boosting", {}, "FRank"),
+    "AdaRank-NDCG": Entry(AdaRankNDCG(), "boosting", {}, "AdaRank-NDCG"),
+    "AdaRank-MAP": Entry(AdaRankMAP(), "boosting", {}, "AdaRank-MAP"),
+    "Coordinate ascent": Entry(CoordinateAscent(n_rounds=12, patience=4), "listwise", {}),
+    "SVM-MAP": Entry(
+        RankSVM(loss="svmmap", solver="cutting_planes", tol=1e-3),
+        "listwise",
+        {"C": tuple(2.0**k for k in range(-6, 7, 3))},
+        "SVMMAP",
+    ),
 }
 """Methods of the first tables."""
 

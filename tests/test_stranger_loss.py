@@ -103,9 +103,9 @@ LACKING = {
     "root_hinge": dict.fromkeys(SOLVERS, ""),
     "insensitive": dict.fromkeys(SOLVERS, ""),
     "sigmoid": dict.fromkeys(SOLVERS, "a single minimum"),
-    "absolute": dict.fromkeys(SOLVERS, "a derivative everywhere"),
+    "absolute": dict.fromkeys(SOLVERS, "a derivative everywhere") | {"cutting_planes": ""},
 }
-EXACT_TO = {"newton": 1e-8, "newton_yuan": 1e-5, "lbfgs": 1e-8}
+EXACT_TO = {"newton": 1e-8, "newton_yuan": 1e-5, "lbfgs": 1e-8, "cutting_planes": 1e-7}
 """Relative to the optimum; the others are stochastic and end where their passes do."""
 
 
@@ -150,9 +150,10 @@ def test_the_optimum_or_what_is_missing(loss: str, solver: str, C: float, costs:
         return
     value = slow_optimum(loss, X, C, 1.0, costs)
     assert svm.fit_data(DATA).coef_.any()
-    assert value * (1 - 1e-9) <= svm.objective_
+    reached = 1e-9 if LOSSES[loss].smooth else 1e-6  # SciPy's optimum of a loss with corners
+    assert value * (1 - reached) <= svm.objective_
     if solver in EXACT_TO:
-        assert svm.objective_ == pytest.approx(value, rel=EXACT_TO[solver])
+        assert svm.objective_ == pytest.approx(value, rel=max(EXACT_TO[solver], reached))
         assert svm.status_ in (Status.CONVERGED, Status.CERTIFIED, Status.RULE, Status.STALLED)
     else:
         assert svm.objective_ * (1 - svm.gap_) <= value  # no nearer than that, and the run says so

@@ -156,6 +156,15 @@ def test_trains_on_every_map(feature_map: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
 
 
+def test_trains_in_the_space_of_an_exact_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_data(n_queries=12, documents_per_query=(6, 14), n_features=4, seed=3)
+    model = RankSVM("exact", C=0.5, loss="svmmap", solver="cutting_planes", tol=1e-6)
+    factored = model.fit_data(data).objective_
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
+    assert model.fit_data(data).feature_map_.in_kernel_space
+    assert model.objective_ == pytest.approx(factored, rel=1e-5)
+
+
 def test_shards_and_curves_have_the_same_optimum() -> None:
     data = make_data(n_queries=12, documents_per_query=(6, 14), n_features=4, seed=3)
     model = RankSVM(loss="svmmap", solver="cutting_planes", tol=1e-8, C=0.5)

@@ -74,20 +74,22 @@ class _Run:
 
     def iterate(self) -> SolverResult:
         """Add planes until the gap, the limit of iterations or rounding ends it."""
-        for _ in range(self.solver.max_iter):
+        while True:
             self.report(Progress("newton", None, asdict(self.rows[-1]), self.best.reported_scores))
             if self.rows[-1].gap <= self.solver.tol:
                 return self.result(Status.CERTIFIED)
+            if len(self.rows) > self.solver.max_iter:
+                return self.result(Status.MAX_ITERATIONS)
             before = self.bound, self.best.value
             step = self._step()
             seconds = time.perf_counter() - self.began
             products = self.rows[-1].products + 2.0
-            self.rows[-1] = replace(self.rows[-1], step=step, seconds=seconds, products=products)
+            row = self.rows[-1]
+            self.rows[-1] = replace(row, step=step, seconds=seconds, products=products)
             self._note()
             if (self.bound, self.best.value) == before:
+                self.rows[-2:] = [row]
                 return self.result(Status.STALLED)
-        reached = self.rows[-1].gap <= self.solver.tol
-        return self.result(Status.CERTIFIED if reached else Status.MAX_ITERATIONS)
 
     def _step(self) -> float:
         """Move the best point along the line to the model's minimum, and add planes; return the step."""

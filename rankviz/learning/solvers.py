@@ -363,6 +363,11 @@ SMOOTH_OR_HINGE = Need(
 
 ITSELF = Need("slopes of its own: it must not be a limit", lambda loss: not loss.by_continuation)
 
+TAME = Need(
+    "a bounded second derivative where it has one",
+    lambda loss: not loss.smooth or math.isfinite(loss.curvature),
+)
+
 OF_PAIRS = Need("pairs with one margin each", lambda loss: loss.of_pairs)
 
 BOUNDED = Need("a bounded second derivative", lambda loss: math.isfinite(loss.curvature))
@@ -482,7 +487,7 @@ SOLVERS: dict[str, SolverChoice] = {
     "cutting_planes": SolverChoice(
         "cutting planes",
         lambda s: CuttingPlanes(s.tol, s.at_most(1000)),
-        (CONVEX, ITSELF),
+        (CONVEX, ITSELF, TAME),
         needs_features=False,
         work=planes,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from rankviz.models.linear_rounds import Copies, LinearRounds
 from rankviz.models.rounds import MEASURE, PATIENCE, ROUNDS, Grown, Watch, shares
 from rankviz.models.trees import Terms
 
-FEATURES = replace(ROUNDS, help="Largest number of rounds; each adds a multiple of one feature.")
 SMALLEST = 1e-12
 """Least Σ P(1 − E): a feature that orders all queries perfectly would have an infinite α."""
 
@@ -42,7 +41,7 @@ class AdaRank(LinearRounds):
     n_rounds: int = 300
     patience: int = 50
 
-    settings = (FEATURES, PATIENCE)
+    settings = (ROUNDS, PATIENCE)
     measure: ClassVar[str]
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:

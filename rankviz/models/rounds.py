@@ -50,7 +50,8 @@ ROUNDS = Setting(
     label="Rounds",
     domain=Whole(1, 100_000),
     default=300,
-    help="Largest number of trees, one for each round. Early stopping may keep fewer.",
+    help="Largest number of rounds: of trees, thresholds, features, or new weights of pairs. Early stopping "
+    "may keep fewer.",
     key="rounds",
     offer=Typed(1, 5000, 50),
     caption=lambda n: counted(n, "round"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +28,6 @@ THRESHOLDS = Setting(
     caption=lambda n: f"{n} thresholds",
     quiet=True,
 )
-
-STUMP_ROUNDS = replace(ROUNDS, help="Largest number of thresholds of features, one for each round.")
 
 
 class Threshold(NamedTuple):
@@ -104,7 +102,7 @@ class StumpBoosting(RoundRanker):
     patience: int = 50
     thresholds: int = 255
 
-    settings = (STUMP_ROUNDS, THRESHOLDS, PATIENCE)
+    settings = (ROUNDS, THRESHOLDS, PATIENCE)
 
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:
