@@ -165,7 +165,8 @@ class Model:
     def minimum(self) -> FloatArray:
         """The model's minimum, −Σ λ a."""
         found: FloatArray = -sum(
-            weight * a for weight, a in zip(self.weights, self._a, strict=True) if weight
+            (weight * a for weight, a in zip(self.weights, self._a, strict=True) if weight),
+            np.zeros_like(self._a[0]),
         )
         return found
 
