@@ -16,6 +16,8 @@ from rankviz.learning.cutting_planes import best_weights, bracket
 from rankviz.learning.map_loss import MapHinge
 from rankviz.learning.sorted_risk import risk_of
 from rankviz.shards import Here
+from rankviz.whatif.changes import QueryOut
+from rankviz.whatif.refits import PlainRefits, refits_of
 
 LOSS = MapHinge()
 
@@ -232,3 +234,16 @@ def test_a_run_on_a_fold_has_the_trace_of_planes() -> None:
     stopped = execute(spec, lambda p: p.record is not None and p.record["iteration"] == 2, fold=fold)
     assert stopped.stopped
     assert stopped.trace["gap"].iloc[-1] >= (stopped.objective - record.objective) / stopped.objective - 1e-9
+
+
+def test_refits_train_again_with_its_own_solver() -> None:
+    data = make_data(n_queries=8, documents_per_query=(6, 14), n_features=4, seed=3)
+    spec = RunSpec("made", feature_map="linear", loss="svmmap", solver="cutting_planes", tol=1e-6)
+    assert not spec.offers.refits
+    model = RankSVM(C=0.5, loss="svmmap", solver="cutting_planes").fit_data(data)
+    refits = refits_of(model, data)
+    assert isinstance(refits, PlainRefits)
+    out = QueryOut(data.query_labels[0])
+    again = refits.refit([out])
+    assert again.data.n_queries == 7
+    assert again.model.objective_ < model.objective_

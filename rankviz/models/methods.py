@@ -19,6 +19,7 @@ from rankviz.learning.losses import EVERY_LOSS, check_costs_of
 from rankviz.learning.solvers import (
     PRECONDITIONER,
     PRECONDITIONERS,
+    SOLVER,
     SOLVERS,
     START,
     Sizes,
@@ -26,6 +27,7 @@ from rankviz.learning.solvers import (
     Work,
     check_solver,
     guessed,
+    suitable_solver,
 )
 from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
 from rankviz.models.approx_ndcg import ApproxNDCG
@@ -231,8 +233,9 @@ def _network_offers(values: Values) -> Capabilities:
 
 
 def _rank_svm_offers(values: Values) -> Capabilities:
-    loss, offers = EVERY_LOSS[values["loss"]], replace(_offers(values), query_weights=True, refits=True)
+    loss, offers = EVERY_LOSS[values["loss"]], replace(_offers(values), query_weights=True)
     pairs, falling = loss.of_pairs, loss.falling and loss.of_pairs
+    offers = replace(offers, refits=suitable_solver(loss) == SOLVER.default)  # the solver of refits
     return replace(offers, pair_objective=pairs, duals=pairs, positive_duals=falling)
 
 

@@ -28,7 +28,7 @@ from rankviz.datasets.types import RankingData, require_data
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import loss_of
 from rankviz.learning.objective import Preconditioner
-from rankviz.learning.solvers import USUAL
+from rankviz.learning.solvers import USUAL, suitable_solver
 from rankviz.models.ranker import Ranker
 from rankviz.models.ranksvm import RankSVM
 from rankviz.whatif.changes import (
@@ -109,7 +109,9 @@ def refits_of(model: Ranker, data: RankingData) -> Refits:
     """
     require_data(data, "Give the RankingData that the model was fitted on.")
     instance("model", model, Ranker, "a ranker of rankviz, such as RankSVM")
-    return RankSVMRefits(model, data) if isinstance(model, RankSVM) else PlainRefits(model, data)
+    if isinstance(model, RankSVM) and suitable_solver(loss_of(model.loss)) == USUAL:
+        return RankSVMRefits(model, data)
+    return PlainRefits(model, data)
 
 
 class PlainRefits:

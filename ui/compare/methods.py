@@ -244,6 +244,7 @@ def _difference(known: Any, metric: str) -> str | None:
 def _columns() -> dict[str, Any]:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
+        "family": text(width=170),  # as wide as the longest, "pointwise and pairwise"
         "seconds": number("training, s", format="%.3g", help=words.SECONDS_HELP),
         "C": text(help=words.C_HELP),
     }
