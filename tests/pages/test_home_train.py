@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 from rankviz import RunSpec, execute
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
-from ui.controls.widgets import METRICS
 from ui.learn import home
 from ui.study.ndcg_vs_m_words import clause, in_words, together
+from ui.work.metrics import METRICS, OWN
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -109,7 +109,7 @@ def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
 
 @pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "side_by_side", "influence"])
 def test_every_menu_offers_the_same_metrics(page: str, open_page: Opener) -> None:
-    assert open_page(page, m=10, upto=10).selectbox(key="metric").options == list(METRICS)
+    assert open_page(page, m=10, upto=10).selectbox(key="metric").options == [*METRICS, OWN]
 
 
 def test_data_folders_can_be_named_on_the_command_line(

@@ -43,7 +43,7 @@ def test_levels_and_distances_are_the_library_s(open_page: Opener) -> None:
     assert "Compared with the exact kernel, Nyström and random Fourier are worse at every m." in words(app)
     assert "the exact kernel is better" in words(app)
     assert app.header[0].value == (
-        "At m = 10 Nyström and random Fourier are still worse than the exact kernel (NDCG@10, 40 queries)."
+        "Nyström and random Fourier at m = 10 are still worse than the exact kernel (NDCG@10, 40 queries)."
     )
 
 

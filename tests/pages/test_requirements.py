@@ -42,7 +42,8 @@ def test_what_is_offered_needs_no_words() -> None:
 def test_maps_that_would_do_are_offered_where_the_map_lacks_it() -> None:
     app = asked(SPEC.linear(1.0), "components")
     assert words(app) == "The linear model has no number of features m, so there is nothing to show here."
-    assert [button.label for button in app.button] == ["Use Nyström", "Use random Fourier"]
+    offered = ["Use Nyström", "Use random Fourier", "Use hidden layer"]
+    assert [button.label for button in app.button] == offered
     app.button[1].click().run()
     assert app.session_state["map"] == "fourier"
     assert app.session_state["offered"]
@@ -69,7 +70,7 @@ def test_methods_that_would_do_are_offered_where_the_method_lacks_it(
 def test_only_what_goes_together_is_offered() -> None:
     polynomial = SPEC.exact().but(kernel="polynomial")
     found = [option for _, option in alternatives(polynomial, "components")]
-    assert found == ["nystroem"], "random Fourier is not for that kernel"
+    assert found == ["nystroem", "hidden_layer"], "random Fourier is not for that kernel"
     assert not list(alternatives(SPEC.linear(1.0), "components", "input_weights"))
     assert "no weights of the input features" in reason(SPEC, ["input_weights"])
     with pytest.raises(AttributeError):
