@@ -164,9 +164,9 @@ class Model:
     @property
     def minimum(self) -> FloatArray:
         """The model's minimum, −Σ λ a."""
-        found: FloatArray = -sum(
-            weight * a for weight, a in zip(self.weights, self._a, strict=True) if weight
-        )
+        found = np.zeros_like(self._a[0])
+        for t in np.flatnonzero(self.weights):
+            found -= self.weights[t] * self._a[t]
         return found
 
     def _drop(self) -> None:

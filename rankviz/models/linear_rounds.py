@@ -66,7 +66,8 @@ class Copies:
     def by_query(self, scores: FloatArray) -> FloatArray:
         """Return the measure of every query for scores (times, n) -> (times, Q)."""
         found = evaluate(scores.ravel(), self._data, COMPARED, measures=[self.measure])
-        return found.per_query[self.measure].to_numpy().reshape(self.times, -1)
+        values = np.asarray(found.per_query[self.measure], np.float64)
+        return values.reshape(self.times, -1)
 
     def means(self, scores: FloatArray) -> FloatArray:
         """Return its means over the queries, (times,)."""

@@ -72,7 +72,8 @@ class PairProducts:
 
         def below(v: FloatArray, step: int) -> FloatArray:
             table = np.bincount(cell, v, shape[0] * shape[1]).reshape(shape)[:, ::step]
-            return (np.cumsum(table, axis=1) - table)[:, ::step].ravel()[cell]
+            sums = np.cumsum(table, axis=1, dtype=np.float64) - table
+            return np.asarray(sums[:, ::step].ravel()[cell], np.float64)
 
         return np.exp(-f) * below(np.exp(f), 1), np.exp(f) * below(np.exp(-f), -1)
 

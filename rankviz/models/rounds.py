@@ -329,7 +329,7 @@ class BoostedTrees(RoundRanker):
     random_state: int = 0
     n_threads: int = 1
 
-    settings = BOOSTING
+    settings: ClassVar[tuple[Setting, ...]] = BOOSTING
 
 
 def _data_of(X: ArrayLike, y: ArrayLike, qid: ArrayLike) -> RankingData:
