@@ -164,9 +164,10 @@ class Model:
     @property
     def minimum(self) -> FloatArray:
         """The model's minimum, −Σ λ a."""
-        found = np.zeros_like(self._a[0])
-        for t in np.flatnonzero(self.weights):
-            found -= self.weights[t] * self._a[t]
+        found: FloatArray = -sum(
+            (weight * a for weight, a in zip(self.weights, self._a, strict=True) if weight),
+            np.zeros_like(self._a[0]),
+        )
         return found
 
     def _drop(self) -> None:

@@ -38,7 +38,7 @@ class MapHinge(ScoreLoss):
     def terms(self, f: FloatArray, y: IntArray, queries: Queries) -> ScoreTerms:
         """Return the loss at scores f (n,) of documents with grades y (n,), with a subgradient."""
         value, gradient = np.zeros(len(queries.sizes)), np.zeros(len(f))
-        order = np.lexsort((-f, y < 1, queries.spread(np.arange(float(len(queries.sizes))))))
+        order = np.lexsort((-f, y < 1, np.arange(len(queries.sizes)).repeat(queries.sizes)))
         R = queries.total((y > 0).astype(np.float64)).astype(np.int64)
         for own in _blocks(R, queries.sizes - R):
             r, n = (own_sizes[:, None] for own_sizes in (R[own], (queries.sizes - R)[own]))

@@ -118,7 +118,7 @@ class CoordinateAscent(LinearRounds):
         watch.rows[0]["raised"] = highest = ascent.value(best)
         w = np.full(d, 1.0 / d)
         for _ in range(self.n_rounds):
-            w, gained = ascent.passed(w, rng.permutation(d))
+            w, gained = ascent.passed(w, rng.permutation(d).tolist())
             change = w - best
             if (value := ascent.value(best + change)) <= highest:
                 change, value = np.zeros(d), highest

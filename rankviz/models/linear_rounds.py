@@ -66,9 +66,9 @@ class Copies:
     def by_query(self, scores: FloatArray) -> FloatArray:
         """Return the measure of every query for scores (times, n) -> (times, Q)."""
         found = evaluate(scores.ravel(), self._data, COMPARED, measures=[self.measure])
-        values = np.asarray(found.per_query[self.measure], np.float64)
+        values: FloatArray = found.per_query[self.measure].to_numpy()
         return values.reshape(self.times, -1)
 
     def means(self, scores: FloatArray) -> FloatArray:
         """Return its means over the queries, (times,)."""
-        return self.by_query(scores).mean(axis=1)
+        return np.asarray(self.by_query(scores).mean(axis=1), np.float64)

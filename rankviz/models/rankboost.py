@@ -71,9 +71,9 @@ class PairProducts:
         f = f - np.repeat(np.maximum.reduceat(f, self.ptr[:-1]), np.diff(self.ptr))  # no overflow
 
         def below(v: FloatArray, step: int) -> FloatArray:
-            table = np.bincount(cell, v, shape[0] * shape[1]).reshape(shape)[:, ::step]
-            sums = np.cumsum(table, axis=1, dtype=np.float64) - table
-            return np.asarray(sums[:, ::step].ravel()[cell], np.float64)
+            table: FloatArray = np.bincount(cell, v, shape[0] * shape[1]).astype(np.float64)
+            table = table.reshape(shape)[:, ::step]
+            return (np.cumsum(table, axis=1) - table)[:, ::step].ravel()[cell]
 
         return np.exp(-f) * below(np.exp(f), 1), np.exp(f) * below(np.exp(-f), -1)
 

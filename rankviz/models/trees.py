@@ -96,7 +96,7 @@ class Trees:
 
         def differences(a: FloatArray, b: FloatArray) -> FloatArray:
             at = [np.where(x[feature] <= threshold, low, high) for x in (a, b)]
-            return np.bincount(feature, at[0] - at[1], d).astype(np.float64, copy=False)
+            return np.asarray(np.bincount(feature, at[0] - at[1], d), np.float64)
 
         return SumForm(differences)
 
@@ -164,7 +164,7 @@ class Terms:
 
     def weights(self, d: int) -> FloatArray:
         """Return w of f(x) = w·x, (d,)."""
-        return np.bincount(self.feature, self.value, d).astype(np.float64, copy=False)
+        return np.asarray(np.bincount(self.feature, self.value, d), np.float64)
 
     def scores(self, X: FloatArray, report: Report = silent) -> FloatArray:
         """Return f of documents X (n, d) -> (n,)."""
