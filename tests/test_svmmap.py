@@ -231,6 +231,8 @@ def test_a_run_on_a_fold_has_the_trace_of_planes() -> None:
     spec = RunSpec("made", feature_map="linear", loss="svmmap", solver="cutting_planes", C=8.0, tol=1e-4)
     record = execute(spec, fold=fold)
     assert record.trace["gap"].iloc[-1] <= 1e-4
+    nearest = execute(spec.reference(1e-8), fold=fold)
+    assert record.objective * (1 - 1e-4) <= nearest.objective <= record.objective
     stopped = execute(spec, lambda p: p.record is not None and p.record["iteration"] == 2, fold=fold)
     assert stopped.stopped
     assert stopped.trace["gap"].iloc[-1] >= (stopped.objective - record.objective) / stopped.objective - 1e-9

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.settings import SEED, Choice, Setting, Typed, Whole
 from rankviz.datasets.types import RankingData
 from rankviz.models.linear_rounds import Copies, LinearRounds
@@ -146,7 +146,7 @@ class Ascent:
         """Return the measure at weights w (d,)."""
         return float(self._one.means((self._X @ w)[None])[0])
 
-    def passed(self, w: FloatArray, order: Sequence[int]) -> tuple[FloatArray, bool]:
+    def passed(self, w: FloatArray, order: IntArray) -> tuple[FloatArray, bool]:
         """Try to change each weight once; return the weights, and whether their measure rose."""
         first = value = self.value(w)
         now, f = w.copy(), self._X @ w

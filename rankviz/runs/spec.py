@@ -16,6 +16,8 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, instance, is_text, json_object, one_of
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
+from rankviz.learning.losses import LOSS
+from rankviz.learning.solvers import SOLVER, suitable_solver
 from rankviz.models.low_rank_settings import DUAL_SOLVER, FACTOR_SOLVER
 from rankviz.models.methods import METHODS, USUAL, Capabilities, Method
 
@@ -245,7 +247,9 @@ class RunSpec:
 
     def reference(self, tol: float) -> Self:
         """Return the most exact run of the same problem: by the default way, to a tolerance."""
-        first = self._usual_way()
+        first, loss = self._usual_way(), self.option(LOSS.name)
+        if loss is not None and first.declared().get(SOLVER.name) is SOLVER:
+            first = first.but(solver=suitable_solver(loss))
         return first.but(tol=tol) if "tol" in first else first
 
     def _usual_way(self) -> Self:

@@ -280,14 +280,17 @@ OF_METHODS = {
     "fsolver": {"method": "factorized"},
     "rsolver": {"method": "regularized"},
     "layer": {"method": "hidden_layer"},
+    "measure": {"method": "coordinate_ascent"},
+    "svmmap": {"solver": "cutting_planes"},
 }
-"""What else a link needs for the settings of some methods."""
+"""What else a link needs for the settings of some methods, and for some options."""
 
 
 @pytest.mark.parametrize("setting", [one for one in all_settings() if one.options], ids=lambda one: one.key)
 def test_a_link_opens_with_every_option(setting: Setting) -> None:
     for raw in setting.options:
-        app = sidebar_alone(**query_params(OF_METHODS.get(setting.key, {}) | widget_values(setting, raw)))
+        more = OF_METHODS.get(setting.key, {}) | OF_METHODS.get(raw, {})
+        app = sidebar_alone(**query_params(more | widget_values(setting, raw)))
         assert app.session_state[setting.key] == raw
         assert not (*app.warning, *app.error)
         app.run()
