@@ -63,4 +63,4 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
         )
     fig.update_xaxes(visible=False, range=[-1.3, 4.4], fixedrange=True)
     fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
-    return finished(fig, height=100 + 22 * len(table), margin={"t": 44, "b": 40, "l": 8, "r": 8})
+    return finished(fig, height=100 + 20 * len(table), margin={"t": 44, "b": 40, "l": 8, "r": 8})
