@@ -106,13 +106,18 @@ class Comparison:
 
     def effect(self, metric: str) -> str:
         """Say in short how far a is from b: "NDCG@10 +0.008 [−0.003, +0.018], 40 queries: significant"."""
-        queries, ends, form = queries_in_words(self.n_queries), "", f"+z.{self._digits()}f"
+        queries, ends, form = queries_in_words(self.n_queries), "", self.form
         if self.interval.known:
             ends = f" [{with_minus(self.interval.low, form)}, {with_minus(self.interval.high, form)}]"
         verdict = "significant" if self.distinguishable else "no significant difference"
         if self.n_queries < self.n_needed or not self.interval.known:
             verdict = f"too few {'queries' if self.n_queries < self.n_needed else 'differences'} to decide"
         return f"{metric} {with_minus(self.difference, form)}{ends}, {queries}: {verdict}"
+
+    @property
+    def form(self) -> str:
+        """Format of the difference and its interval: 3 decimals, or more, so that no end is printed as 0."""
+        return f"+z.{self._digits()}f"
 
     def _digits(self) -> int:
         """Return the decimals with which an interval that excludes 0 does not end in 0.000; else 3."""

@@ -55,6 +55,15 @@ class XGBoostRanker(RoundRanker):
     truncation : int
         Pairs need a document among the first so many ranks (lambdarank_num_pair_per_sample).
     random_state, n_threads : int
+
+    Examples
+    --------
+    >>> from rankviz import XGBoostRanker
+    >>> from rankviz.datasets import make_data
+    >>> data = make_data(n_queries=12, documents_per_query=(8, 20), seed=0)
+    >>> model = XGBoostRanker(n_rounds=5, leaves=4).fit(data.X, data.y, qid=data.qid)
+    >>> model.n_rounds_
+    5
     """
 
     n_rounds: int = 300

@@ -15,6 +15,8 @@ COLOURS = dict(
     zip(FAMILIES, ("#56B4E9", "#8C6D31", "#0072B2", "#009E73", "#E69F00", EVEN_COLOUR), strict=True)
 )
 """Colours of the families."""
+SECOND = 4.6
+"""Place of the second column, where the distance of a family from its methods is 1."""
 
 
 def tree_data(listed: Iterable[Listed], values: Mapping[str, float], metric: str) -> pd.DataFrame:
@@ -25,17 +27,26 @@ def tree_data(listed: Iterable[Listed], values: Mapping[str, float], metric: str
 
 
 def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure:
-    """Draw families on the left and their methods on the right, filled if they have a value."""
-    fig = go.Figure()
-    places = pd.Series(range(len(table), 0, -1), index=table.index, dtype=float)
+    """Draw families in two columns, and their methods right of them, filled if they have a value."""
+    fig, rows, starts = go.Figure(), {0.0: 0, SECOND: 0}, {}
+    for family, n in table.groupby("family", sort=False).size().items():
+        left = 0.0 if rows[0.0] + n <= len(table) / 2 else SECOND
+        starts[family] = (left, rows[left])
+        rows[left] += n
     for family, own in table.groupby("family", sort=False):
-        at, colour = places[own.index], COLOURS[str(family)]
+        (left, above), colour = starts[family], COLOURS[str(family)]
+        at = pd.Series(range(-above, -above - len(own), -1), dtype=float)
         middle = float(at.mean())
         lines = {"mode": "lines", "line": {"color": colour, "width": 1.5}, "hoverinfo": "skip"}
         for y in at:
-            fig.add_scatter(x=[0, 0.5, 0.5, 1], y=[middle, middle, y, y], showlegend=False, **lines)
+            fig.add_scatter(
+                x=[left, left + 0.5, left + 0.5, left + 1],
+                y=[middle, middle, y, y],
+                showlegend=False,
+                **lines,
+            )
         fig.add_annotation(
-            x=0,
+            x=left,
             y=middle,
             text="<b>" + str(family).replace(" and ", "<br>and ") + "</b>",
             xanchor="right",
@@ -44,7 +55,7 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
         )
         numbers = own[metric].map(lambda value: "" if pd.isna(value) else f"  {value:.3f}")
         fig.add_scatter(
-            x=[1.0] * len(own),
+            x=[left + 1] * len(own),
             y=at,
             mode="markers+text",
             name=f"{family}: {FAMILIES[str(family)]}",
@@ -61,6 +72,7 @@ def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure
                 },
             },
         )
-    fig.update_xaxes(visible=False, range=[-1.3, 4.4], fixedrange=True)
-    fig.update_yaxes(visible=False, range=[0.3, len(table) + 0.7], fixedrange=True)
-    return finished(fig, height=100 + 20 * len(table), margin={"t": 44, "b": 40, "l": 8, "r": 8})
+    most = max(rows.values())
+    fig.update_xaxes(visible=False, range=[-1.3, 2 * SECOND - 1.3], fixedrange=True)
+    fig.update_yaxes(visible=False, range=[0.3 - most, 0.7], fixedrange=True)
+    return finished(fig, height=100 + 22 * most, margin={"t": 44, "b": 40, "l": 8, "r": 8})

@@ -211,11 +211,14 @@ def grades_allow(n: int, *, rises: bool) -> str:
 
 
 def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:
-    """Explain a missed rank by the query's share of the pairs, and by its rank with a larger weight."""
-    text = f", because query {escaped(str(query))} has {small(100 * share)} % of the training pairs"
+    """Explain a missed rank by the query's share of the pairs if a larger weight mends it; else say both."""
+    name = f"query {escaped(str(query))}"
+    text = f"{name} has {small(100 * share)} % of the training pairs"
     if rank is None:
-        return text
-    return f"{text}; with weight {times:g}× it is {'' if reached else 'still '}at rank {rank}"
+        return f"; {text}"
+    if reached:
+        return f", because {text}; with weight {times:g}× it is at rank {rank}"
+    return f"; with weight {times:g}× for {name} it would be at rank {rank}"
 
 
 NOT_LEARNED = ", because the model does not learn from this query"
@@ -254,7 +257,7 @@ def _of_all(train: Comparison, vali: Comparison, metric: str) -> str:
 
 
 def _change(found: Comparison) -> str:
-    return f"{with_minus(found.difference, '+.3f')}, {found.interval.in_words('+.3f')}"
+    return f"{with_minus(found.difference, found.form)}, {found.interval.in_words(found.form)}"
 
 
 def _of_validation(found: Comparison, metric: str) -> str:

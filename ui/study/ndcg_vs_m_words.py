@@ -156,6 +156,8 @@ def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
         return "has no run yet"
     if len(set(verdicts.values())) == 1:
         (same,) = set(verdicts.values())
+        if len(verdicts) == 1:
+            return f"{verb} {VERDICTS[same]} at m = {next(iter(verdicts))}"
         return f"{verb} {VERDICTS[same]} at {'every' if same else 'any'} m"
     stretches: list[list[int]] = []
     for m in sorted(verdicts):

@@ -4,8 +4,9 @@ if (!window.hasLectureKeys) {
   document.addEventListener("keydown", (event) => {
     const way = { PageDown: "on", PageUp: "back" }[event.key];
     const link = way && document.querySelector(`.st-key-sequence-bar a.${way}`);
-    if (!link || event.target.closest("input, textarea, [contenteditable]")) return;
+    if (!link || event.target.closest("input:not([type=range]), textarea, [contenteditable]")) return;
     event.preventDefault();
+    event.stopPropagation(); // a slider would take the key
     link.click();
-  });
+  }, { capture: true });
 }
