@@ -87,7 +87,8 @@ def tell(app: AppTest, name: str, value: Any) -> None:
 def words(app: AppTest) -> str:
     """All texts on the page, one after the other, breakable; the glossary, which every page has, is HTML."""
     kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\N{NO-BREAK SPACE}", " ")
+    texts = "\n".join(element.value for kind in kinds for element in kind)
+    return texts.replace("\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", " = ")
 
 
 def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:
