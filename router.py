@@ -18,13 +18,12 @@ from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import add_frame, switch_if_requested, switches
 from ui.shell.server import freeze_libraries
-from ui.shell.shares import fair_share
 from ui.shell.visitors import require_login, show_account
 from ui.work.folds import datasets
 
 page = configure()
 try:
-    with fair_share(), errors_as_sentences():
+    with errors_as_sentences():
         keep_one_history_entry("v", VERSION)
         require_login()
         switch_if_requested()
