@@ -29,9 +29,9 @@ def tree_data(listed: Iterable[Listed], values: Mapping[str, float], metric: str
 def tree_figure(table: pd.DataFrame, metric: str, chosen: str = "") -> go.Figure:
     """Draw families in two columns, and their methods right of them, filled if they have a value."""
     fig, rows, starts = go.Figure(), {0.0: 0, SECOND: 0}, {}
-    for family, n in table.groupby("family", sort=False).size().items():
+    for name, n in table.groupby("family", sort=False).size().items():
         left = 0.0 if rows[0.0] + n <= len(table) / 2 else SECOND
-        starts[family] = (left, rows[left])
+        starts[name] = (left, rows[left])
         rows[left] += n
     for family, own in table.groupby("family", sort=False):
         (left, above), colour = starts[family], COLOURS[str(family)]
