@@ -211,7 +211,7 @@ def grades_allow(n: int, *, rises: bool) -> str:
 
 
 def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:
-    """Explain a missed rank by the query's share of the pairs if a larger weight mends it; else say both."""
+    """Say why a rank is missed: few pairs, if a larger weight reaches it; else only what it reaches."""
     name = f"query {escaped(str(query))}"
     text = f"{name} has {small(100 * share)} % of the training pairs"
     if rank is None:
