@@ -25,19 +25,15 @@ def documents(n: int, d: int = 5) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("columns", "tiles"), [(64, 1), (128, 3), (256, 4), (512, 20)])
-def test_tiles_serve_both_triangles(
-    monkeypatch: pytest.MonkeyPatch, columns: int, tiles: int, dtype: type
-) -> None:
-    X, v = documents(1300), np.random.default_rng(1).standard_normal(1300)
+@pytest.mark.parametrize("n", [PANEL_ROWS, 1300, 1301])
+def test_blocks_of_rows_serve_both_triangles(n: int, dtype: type) -> None:
+    X, v = documents(n), np.random.default_rng(1).standard_normal(n)
     kernel = StoredKernel.of(KernelPanels(X, RBF(GAMMA)), dtype)
-    expected = np.full(1300, kernel.offset * v.sum())
-    for start, panel in zip(range(0, 1300, 512), kernel.stored, strict=True):
+    expected = np.full(n, kernel.offset * v.sum())
+    for start, panel in zip(range(0, n, PANEL_ROWS), kernel.stored, strict=True):
         rows = slice(start, start + len(panel))
         expected[rows] += panel.astype(np.float64) @ v[: rows.stop]
         expected[:start] += v[rows] @ panel[:, :start].astype(np.float64)
-    monkeypatch.setattr("rankviz.features.kernel_matrix.TILE_COLUMNS", columns)
-    monkeypatch.setattr("rankviz.features.kernel_matrix.TILES", tiles)
     np.testing.assert_allclose(kernel.product(v), expected, rtol=0, atol=1e-10)
 
 
@@ -66,6 +62,8 @@ def test_the_most_precise_form_that_fits_is_taken() -> None:
     ]
     assert storage_dtype(n, need) is np.float64
     assert storage_dtype(n, 0) is None
+    assert storage_dtype(22_000, 1e12) is np.float64
+    assert storage_dtype(24_000, 1e12) is np.float32
     kept = sum(panel.nbytes for panel in StoredKernel.of(KernelPanels(X, RBF(GAMMA)), np.float64).stored)
     assert kept <= need
 

@@ -151,15 +151,19 @@ def fill_rows(
 
 
 def summed(work: Callable[[slice], FloatArray], n: int, out: FloatArray) -> FloatArray:
-    """Add work(rows) to `out` for slices of n rows, in their order, and return it.
+    """Add work(rows) to `out` for slices of n rows, in their order, and return it."""
+    return sum_of(work, _slices(0, n, ROWS), out)
 
-    Threads share the slices if a slice is much work. The order does not depend on the number of threads.
+
+def sum_of(work: Callable[[T], FloatArray], items: Sequence[T], out: FloatArray) -> FloatArray:
+    """Add the work's result for each item of about `ROWS` rows to `out`, in their order, and return it.
+
+    Threads share the items if one is much work. The order does not depend on the number of threads.
     """
-    slices = _slices(0, n, ROWS)
     pays = ROWS * out.size >= SMALL_PRODUCT
     together = max(1, min(cores(), BLOCK_ENTRIES // max(out.size, 1))) if pays else 1  # bounds the memory
-    for start in range(0, len(slices), together):
-        for found in _shared_out(work, slices[start : start + together]):
+    for start in range(0, len(items), together):
+        for found in _shared_out(work, items[start : start + together]):
             out += found
     return out
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankviz.common import parallel
 from rankviz.common.arrays import FloatArray
@@ -77,8 +78,8 @@ def bell_bound(n: int) -> float:
 
 Fill = Callable[[FloatArray, FloatArray], object]
 """Function that fills a block (s, m) for documents (s, d)."""
-Panels = Callable[[int, int], FloatArray]
-"""Function that returns K[start:end, :end] for rows start and end, as a new array."""
+Panels = Callable[[int, float, NDArray[np.floating]], None]
+"""Function that writes K − offset, from a first row on, into an array (rows, leading columns)."""
 
 
 @dataclass(frozen=True)
@@ -249,10 +250,12 @@ class Kernel(ABC):
         )
 
     def panels(self, X: FloatArray) -> Panels:
-        """Return a function for row panels up to the diagonal of K (n, n) of documents X (n, d)."""
+        """Return a function that writes row panels of K (n, n) of documents X (n, d)."""
 
-        def panel(start: int, end: int) -> FloatArray:
-            return self._filled(self.blocks(X[:end]), X[start:end], end, silent)
+        def panel(start: int, offset: float, out: NDArray[np.floating]) -> None:
+            rows, columns = out.shape
+            found = self._filled(self.blocks(X[:columns]), X[start : start + rows], columns, silent)
+            np.subtract(found, offset, out=out, casting="same_kind")
 
         return panel
 

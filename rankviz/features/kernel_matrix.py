@@ -1,11 +1,13 @@
 """The symmetric kernel matrix K (n, n) of documents, for products; half of it is stored.
 
-Only row panels up to the diagonal are stored: half the memory and half the entries of the square. If even
-this does not fit, K is stored in float32 or recomputed in every product.
+Only row panels up to the diagonal are stored: half the memory and half the entries of the square. A matrix
+above `LARGEST_DOUBLE`, or one that does not fit otherwise, is stored in float32. If even this does not fit, K
+is recomputed in every product.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -20,8 +22,9 @@ from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal
 SINGLE = 1e-20, 1e30  # range of kernel values whose digits and differences float32 holds
-TILE_COLUMNS = 256  # 1 MB of float64: a tile stays in the cache for both of its products; divides PANEL_ROWS
-TILES = 4  # in one call of NumPy: many threads with shorter calls wait for Python's lock
+BLOCK_ROWS = 16  # with 42,000 columns 5 MB of float64: a block stays in the cache for both of its products
+LARGEST_DOUBLE = 2 << 30
+"""Bytes up to which K is stored in float64: 23,000 documents. Larger products wait for memory."""
 
 
 class KernelMatrix(Protocol):
@@ -57,7 +60,7 @@ class KernelPanels:
         return len(self.X)
 
     @cached_property
-    def _rows(self) -> Panels:
+    def _fill(self) -> Panels:
         return self.kernel.panels(self.X)
 
     @property
@@ -65,9 +68,19 @@ class KernelPanels:
         """First row of each panel."""
         return range(0, len(self.X), PANEL_ROWS)
 
-    def panel(self, start: int) -> FloatArray:
-        """Return K[start:e, :e], e = start + PANEL_ROWS, as a new array."""
-        return self._rows(start, min(start + PANEL_ROWS, len(self.X)))
+    def panel(
+        self,
+        start: int,
+        dtype: type[np.floating] = np.float64,
+        offset: float = 0.0,
+        memory: NDArray[np.floating] | None = None,
+    ) -> NDArray[np.floating]:
+        """Return K[start:e, :e] − offset, e = start + PANEL_ROWS, in a dtype; in `memory` if there is any."""
+        end = min(start + PANEL_ROWS, len(self.X))
+        shape = end - start, end
+        out = np.empty(shape, dtype) if memory is None else memory[: math.prod(shape)].reshape(shape)
+        self._fill(start, offset, out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +104,9 @@ class RecomputedKernel:
 
     def product(self, v: FloatArray, report: Report = silent) -> FloatArray:
         """Return K v: (n,) -> (n,)."""
-        out = np.zeros(len(self))
+        out, memory = np.zeros(len(self)), np.empty(PANEL_ROWS * len(self))
         for start in self.panels.starts:
-            _add(out, start, *_products(self.panels.panel(start), start, v))
+            _add(out, start, *_products(self.panels.panel(start, memory=memory), start, v))
             report(Progress("newton"))
         return out
 
@@ -115,11 +128,8 @@ class StoredKernel:
         """Compute and store all panels; an exception from `report` stops the computation."""
         stored, offset = [], 0.0 if dtype is np.float64 else panels.kernel.offset
         for start in panels.starts:
-            panel = panels.panel(start)
-            if offset:
-                panel -= offset
-            stored.append(panel.astype(dtype, copy=False))
-            report(Progress("features", min(1.0, (start + len(panel)) / len(panels)) ** 2))
+            stored.append(panels.panel(start, dtype, offset))
+            report(Progress("features", (stored[-1].shape[1] / len(panels)) ** 2))
         return cls(tuple(stored), offset)
 
     @property
@@ -157,9 +167,13 @@ def kernel_matrix(X: FloatArray, kernel: Kernel, budget: float, report: Report =
 
 
 def storage_dtype(n: int, budget: float) -> type[np.floating] | None:
-    """Return float64 if half of K (n, n) fits into `budget` bytes, else float32, else None: not stored."""
-    fitting = (d for d in (np.float64, np.float32) if stored_bytes(n, np.dtype(d).itemsize) <= budget)
-    return next(fitting, None)
+    """Return float64 if half of K (n, n) fits into `budget` and `LARGEST_DOUBLE`, else float32 if it fits.
+
+    None: not stored.
+    """
+    if stored_bytes(n, 8) <= min(budget, LARGEST_DOUBLE):
+        return np.float64
+    return np.float32 if stored_bytes(n, 4) <= budget else None
 
 
 def storage_words(dtype: type[np.floating] | None) -> str:
@@ -181,17 +195,19 @@ def planned_matrix(n: int, budget: float) -> tuple[str, int]:
 
 
 def _products(panel: NDArray[np.floating], start: int, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return K v of a panel's rows, and of the rows above it by symmetry; tiles are read once."""
-    rows = len(panel)
-    own, above, mine = np.zeros(rows), np.empty(start), v[start : start + rows]
-    for first in range(0, start, TILES * TILE_COLUMNS):
-        columns = slice(first, min(first + TILES * TILE_COLUMNS, start))
-        block = panel[:, columns].astype(np.float64, copy=False)
-        tiles = block.reshape(rows, -1, TILE_COLUMNS).transpose(1, 0, 2)
-        own += (tiles @ v[columns].reshape(-1, TILE_COLUMNS, 1)).sum(axis=0)[:, 0]
-        above[columns] = (mine @ tiles).ravel()
-    # the diagonal block is complete; transposing it too would count it twice
-    own += panel[:, start:].astype(np.float64, copy=False) @ mine
+    """Return K v of a panel's rows, and of the rows above it by symmetry; blocks of rows are read once."""
+    rows, columns = panel.shape
+    own, above, mine = np.empty(rows), np.zeros(start), v[start:columns]
+    block, sums = np.empty((BLOCK_ROWS, columns)), np.empty(start)
+    for first in range(0, rows, BLOCK_ROWS):
+        some = slice(first, min(first + BLOCK_ROWS, rows))
+        double = panel[some]
+        if double.dtype != np.float64:
+            block[: len(double)] = double
+            double = block[: len(double)]
+        np.matmul(double, v[:columns], out=own[some])
+        # the diagonal block is complete; transposing it too would count it twice
+        above += np.matmul(mine[some], double[:, :start], out=sums)
     return own, above
 
 

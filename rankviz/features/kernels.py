@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from rankviz.common.arrays import FloatArray
@@ -97,7 +98,7 @@ def squared_blocks(Z: FloatArray, scale: float) -> Fill:
 
 
 def squared_panels(X: FloatArray, scale: float, function: np.ufunc) -> Panels:
-    """Return a function that makes row panels of a function of −scale·‖x_i − x_j‖² of X (n, d).
+    """Return a function that writes row panels of a function of −scale·‖x_i − x_j‖² of X (n, d).
 
     Own threads fill tiles that fit in the cache, so that each page of a panel is written once.
     """
@@ -106,17 +107,17 @@ def squared_panels(X: FloatArray, scale: float, function: np.ufunc) -> Panels:
     left = np.column_stack((X, squares, ones))
     right = np.vstack((2 * scale * X.T, -scale * ones, -scale * squares))
 
-    def panel(start: int, end: int) -> FloatArray:
-        found = np.empty((end - start, end))
+    def panel(start: int, offset: float, out: NDArray[np.floating]) -> None:
+        rows, columns = out.shape
 
         def fill(first: int) -> None:
-            tile = found[:, first : first + TILE_COLUMNS]
-            np.matmul(left[start:end], right[:, first : min(first + TILE_COLUMNS, end)], out=tile)
+            there = slice(first, min(first + TILE_COLUMNS, columns))
+            tile = left[start : start + rows] @ right[:, there]
             np.minimum(tile, 0.0, out=tile)
             function(tile, out=tile)
+            np.subtract(tile, offset, out=out[:, there], casting="same_kind")
 
-        each(fill, range(0, end, TILE_COLUMNS))
-        return found
+        each(fill, range(0, columns, TILE_COLUMNS))
 
     return panel
 

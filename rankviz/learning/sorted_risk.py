@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.parallel import ROWS
+from rankviz.common.parallel import ROWS, sum_of
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, count_pairs, grade_codes, weighted_gram
@@ -267,10 +267,9 @@ class SortedRiskPoint:
         degree = np.empty(len(B))
         # exact arithmetic gives degrees ≥ 0; rounding may not, and `weighted_gram` takes square roots
         degree[self.order] = np.maximum(self._degree, 0.0)
-        between = np.zeros((B.shape[1], B.shape[1]))
-        for queries in self._query_blocks():
-            for winners in range(1, self.layout.n_grades):
-                between += self._between(B, winners, *queries)
+        jobs = itertools.product(self._query_blocks(), range(1, self.layout.n_grades))
+        zeros = np.zeros((B.shape[1], B.shape[1]))
+        between = sum_of(lambda job: self._between(B, job[1], *job[0]), list(jobs), zeros)
         return weighted_gram(B, degree) - between - between.T
 
     def _query_blocks(self) -> list[tuple[int, int]]:
