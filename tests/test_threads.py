@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from rankviz.common import parallel
 from rankviz.common.parallel import each, single_blas
 
 
@@ -85,3 +87,25 @@ def test_nobody_waits_and_the_last_to_leave_restores_it() -> None:
 @pytest.mark.parametrize("items", [[], [3], list(range(20))])
 def test_each_keeps_the_order(items: list[int]) -> None:
     assert each(lambda n: n * n, items) == [n * n for n in items]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_products_with_a_large_matrix_are_the_same_on_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, columns: tuple[int, ...], dtype: type
+) -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20_001, 130)).astype(dtype)
+    v, u = (rng.standard_normal((size, *columns)).astype(dtype) for size in A.shape[::-1])
+    assert parallel.reading_pays(A)
+    found = []
+    for threads in ("1", "2", "4"):
+        monkeypatch.setenv(parallel.ENVIRONMENT, threads)
+        found.append((parallel.product(A, v), parallel.adjoint(A, u)))
+    for one in found[1:]:
+        for mine, first in zip(one, found[0], strict=True):
+            np.testing.assert_array_equal(mine, first)
+    rounding = 1e-11 if dtype is np.float64 else 1e-2
+    exact = A.astype(np.float64)
+    np.testing.assert_allclose(found[0][0], exact @ v, rtol=0, atol=rounding)
+    np.testing.assert_allclose(found[0][1], u.astype(np.float64).T @ exact, rtol=0, atol=rounding)

@@ -37,6 +37,10 @@ SMALL_ENTRIES = 100_000
 """Entries below which threads do not pay."""
 SMALL_PRODUCT = 5e7
 """Multiplications below which threads do not pay: some milliseconds."""
+READ_ROWS = 8192
+"""Most rows of a block of a matrix that is read once; few enough to keep sums in single precision short."""
+SMALL_READ = 1_000_000
+"""Entries of such a matrix below which threads do not pay: half a millisecond."""
 WORKERS = "rankviz-blocks"
 """Beginning of the names of threads that share work; such a thread does its own work alone."""
 PIECE_ENTRIES = 32_768
@@ -152,20 +156,48 @@ def fill_rows(
 
 def summed(work: Callable[[slice], FloatArray], n: int, out: FloatArray) -> FloatArray:
     """Add work(rows) to `out` for slices of n rows, in their order, and return it."""
-    return sum_of(work, _slices(0, n, ROWS), out)
+    return sum_of(work, _slices(0, n, ROWS), out, ROWS * out.size >= SMALL_PRODUCT)
 
 
-def sum_of(work: Callable[[T], FloatArray], items: Sequence[T], out: FloatArray) -> FloatArray:
-    """Add the work's result for each item of about `ROWS` rows to `out`, in their order, and return it.
+def sum_of(
+    work: Callable[[T], FloatArray], items: Sequence[T], out: FloatArray, pays: bool = True
+) -> FloatArray:
+    """Add the work's result for each item to `out`, in the order of the items, and return it.
 
-    Threads share the items if one is much work. The order does not depend on the number of threads.
+    Threads share the items if that pays. The order does not depend on the number of threads.
     """
-    pays = ROWS * out.size >= SMALL_PRODUCT
-    together = max(1, min(cores(), BLOCK_ENTRIES // max(out.size, 1))) if pays else 1  # bounds the memory
+    together = max(1, BLOCK_ENTRIES // max(out.size, 1))  # bounds the memory
+    together -= together % cores() if together > cores() else 0
     for start in range(0, len(items), together):
-        for found in _shared_out(work, items[start : start + together]):
+        some = items[start : start + together]
+        for found in _shared_out(work, some) if pays else map(work, some):
             out += found
     return out
+
+
+def product(A: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """Return A v, (n, k) and (k,) or (k, s); threads share the rows of a large matrix."""
+    if not reading_pays(A):
+        return np.asarray(A @ v)
+    out = np.empty((len(A), *v.shape[1:]), np.result_type(A, v))
+    each(lambda rows: np.dot(A[rows], v, out=out[rows]), _reads(A))
+    return out
+
+
+def adjoint(A: NDArray[Any], u: NDArray[Any]) -> FloatArray:
+    """Return uᵀ A, (n,) or (n, s) and (n, k), as (k,) or (s, k); sums of blocks of rows are in float64."""
+    total = np.zeros((*u.T.shape[:-1], A.shape[1]))
+    # `u[rows] @ A[rows]` would keep Python's lock
+    return sum_of(lambda rows: np.dot(u[rows].T, A[rows]), _reads(A), total, reading_pays(A))
+
+
+def reading_pays(A: NDArray[Any]) -> bool:
+    """Return True if threads pay where a matrix (n, k) is read once."""
+    return bool(A.size >= SMALL_READ)
+
+
+def _reads(A: NDArray[Any]) -> list[slice]:
+    return _slices(0, len(A), min(READ_ROWS, max(1024, 2 * SMALL_READ // max(A.shape[1], 1))))
 
 
 def _slices(start: int, end: int, step: int) -> list[slice]:

@@ -20,7 +20,7 @@ from scipy import linalg
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.npz import Arrays, shaped
-from rankviz.common.parallel import BLOCK_ENTRIES, norm_bound, rounded
+from rankviz.common.parallel import BLOCK_ENTRIES, adjoint, norm_bound, product, rounded
 
 
 class Basis(ABC):
@@ -235,9 +235,6 @@ def landmark_basis(arrays: Arrays, k: int) -> CholeskyBasis | DenseBasis:
 SPARSE = 10
 """Copy a base if its rows are at least this many times wider in memory."""
 
-ROWS = 8192
-"""Rows summed at a time, to keep single-precision sums short."""
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureOperator:
@@ -280,14 +277,11 @@ class FeatureOperator:
 
     def product(self, w: FloatArray) -> FloatArray:
         """Return Φ w: (m,) -> (n,), or (m, s) -> (n, s)."""
-        return _double(self.base @ self.basis.expand(self._own(w)))
+        return _double(product(self.base, self.basis.expand(self._own(w))))
 
     def adjoint(self, u: FloatArray) -> FloatArray:
         """Return Φᵀ u: (n,) -> (m,), or (n, s) -> (m, s)."""
-        v = self._own(u).T
-        total = np.zeros((*v.shape[:-1], self.base.shape[1]))
-        for start in range(0, v.shape[-1], ROWS):
-            total += v[..., start : start + ROWS] @ self.base[start : start + ROWS]
+        total = adjoint(self.base, self._own(u))
         return _double(self.basis.contract(self._own(total.T)))
 
     @cached_property
@@ -384,8 +378,8 @@ def largest(X: FloatArray) -> float:
 def sizes(X: FloatArray) -> FloatArray:
     """Return the largest absolute value of each column of X (n, d), (d,)."""
     size, d = np.zeros(X.shape[1]), X.shape[1]
-    for start in range(0, len(X), ROWS // 8):  # read twice, but fetched from memory once
-        rows = X[start : start + ROWS // 8]
+    for start in range(0, len(X), 1024):  # read twice, but fetched from memory once
+        rows = X[start : start + 1024]
         side = 16 if len(rows) % 16 == 0 and rows.flags.c_contiguous else 1
         wide = rows.reshape(len(rows) // side, side * d)  # rows side by side: NumPy loops along rows
         found = np.maximum(wide.max(axis=0), -wide.min(axis=0))

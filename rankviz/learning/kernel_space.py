@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.parallel import product
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
 from rankviz.features.kernel_matrix import KernelMatrix, kernel_matrix
@@ -82,7 +83,7 @@ class NystroemPreconditioner:
         change = self.features.basis.expand(self.inverse(projected) - projected)
         out = r.copy()
         out[0, self.index] += change
-        out[1] += self.features.base @ change
+        out[1] += product(self.features.base, change)
         return out
 
 

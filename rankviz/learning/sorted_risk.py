@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.parallel import ROWS, sum_of
+from rankviz.common.parallel import ROWS, reading_pays, sum_of
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import Loss, PiecewiseQuadratic, Zone
 from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, count_pairs, grade_codes, weighted_gram
@@ -268,8 +268,8 @@ class SortedRiskPoint:
         # exact arithmetic gives degrees ≥ 0; rounding may not, and `weighted_gram` takes square roots
         degree[self.order] = np.maximum(self._degree, 0.0)
         jobs = itertools.product(self._query_blocks(), range(1, self.layout.n_grades))
-        zeros = np.zeros((B.shape[1], B.shape[1]))
-        between = sum_of(lambda job: self._between(B, job[1], *job[0]), list(jobs), zeros)
+        zeros, pays = np.zeros((B.shape[1], B.shape[1])), reading_pays(B)
+        between = sum_of(lambda job: self._between(B, job[1], *job[0]), list(jobs), zeros, pays)
         return weighted_gram(B, degree) - between - between.T
 
     def _query_blocks(self) -> list[tuple[int, int]]:
