@@ -318,9 +318,19 @@ def test_queries_of_similar_size_are_ranked_together() -> None:
     data = make([0] * int(sizes.sum()), list(np.repeat(np.arange(500), sizes)))
     blocks = list(ranked(np.zeros(data.n_documents), data, DEFINITIONS["letor"]))
     assert len(blocks) == 6
-    assert sorted(np.concatenate([lists.queries for lists in blocks])) == list(range(500))
+    assert sorted(np.concatenate([lists.block.queries for lists in blocks])) == list(range(500))
     for lists in blocks:
         assert lists.grades.shape[1] < 2 * lists.sizes.min()
+
+
+def test_the_same_documents_are_measured_with_other_scores_and_definitions_in_turn() -> None:
+    """What is kept of the documents depends neither on the scores nor on the first definition."""
+    scores, data = random_case(4)
+    for definition in ("letor", "textbook", "he2009", "letor"):
+        for own in (scores, -scores):
+            _, again = random_case(4)
+            found, fresh = (evaluate(own, part, definition).per_query for part in (data, again))
+            pd.testing.assert_frame_equal(found, fresh)
 
 
 # --- the official scripts ---------------------------------------------------------------------------------

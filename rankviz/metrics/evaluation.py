@@ -220,9 +220,10 @@ def _values(
     table, empty = np.empty((part.n_queries, len(names))), np.empty((2, part.n_queries), np.bool_)
     n_tied = 0
     for lists in ranked(scores, part, definition):
+        queries = lists.block.queries
         if columns:
-            table[lists.queries] = np.hstack([formula.values(lists, given) for formula, given, _ in columns])
-        empty[:, lists.queries] = lists.n_relevant[:, 0] == 0, lists.gainless
+            table[queries] = np.hstack([formula.values(lists, given) for formula, given, _ in columns])
+        empty[:, queries] = lists.n_relevant[:, 0] == 0, lists.gainless
         n_tied += int(lists.tied.sum())
     if definition.leaves_out_empty:
         table[empty[0]] = np.nan

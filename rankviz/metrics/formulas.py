@@ -81,11 +81,11 @@ def _per_relevant(lists: Lists, values: FloatArray) -> FloatArray:
 
 
 def _ndcg(lists: Lists, ranks: Sequence[float]) -> FloatArray:
-    return _at(lists.ndcg, ranks, lists.sizes, lists.definition.short_ndcg)
+    return _at(lists.ndcg(int(max(ranks))), ranks, lists.sizes, lists.definition.short_ndcg)
 
 
 def _mean_ndcg(lists: Lists, _: Sequence[float]) -> FloatArray:
-    return np.asarray((lists.ndcg * lists.present).sum(axis=1, keepdims=True) / lists.sizes)
+    return np.asarray((lists.ndcg() * lists.present).sum(axis=1, keepdims=True) / lists.sizes)
 
 
 def _precision(lists: Lists, ranks: Sequence[float]) -> FloatArray:

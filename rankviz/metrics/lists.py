@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,11 @@ class Ties:
         """Return the sum of `values` (b, w) over the group of each document."""
         return self.of_each(np.add.reduceat(values.ravel(), self.starts, dtype=_sums(values)))
 
+    def mean(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the mean of `values` (b, w) over the group of each document."""
+        sums = np.add.reduceat(values.ravel(), self.starts, dtype=_sums(values))
+        return self.of_each(sums / self.lengths)
+
     def before(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of `values` (b, w) over the list before the group of each document."""
         return self.of_each(_before(values).ravel()[self.starts])
@@ -61,18 +67,56 @@ class Ties:
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
-    """Ranked lists of similar size.
+class Block:
+    """Queries whose sizes differ by less than a factor of two, in the order of the file.
 
     Attributes
     ----------
     queries : (b,) int64
         Positions of the queries in the data.
+    sizes : (b, 1) int64
+        Number of documents.
+    documents : (b, w) int64
+        Positions of the documents, then any position.
+    absent : (b, w) bool
+        True after the documents; at most half of a block.
+    grades : (b, w) float64
+        Grades, with zeros after the documents.
+    """
+
+    queries: IntArray
+    sizes: IntArray
+    documents: IntArray
+    absent: BoolArray
+    grades: FloatArray
+    _best: dict[Definition, FloatArray] = field(default_factory=dict, init=False)
+
+    def best(self, definition: Definition) -> FloatArray:
+        """Return the DCG of the best order at 1, …, w, (b, w); it is kept."""
+        if (found := self._best.get(definition)) is None:
+            gains = np.sort(definition.gains(known(self.grades, definition)), axis=1)[:, ::-1]
+            found = np.cumsum(gains * definition.discounts(gains.shape[1]), axis=1)
+            self._best[definition] = found
+        return found
+
+    def keys(self, scores: FloatArray) -> FloatArray:
+        """Return minus the scores (n,), and infinity after the documents, (b, w)."""
+        keys = -scores.take(self.documents)
+        keys[self.absent] = np.inf
+        return np.asarray(keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Ranked lists of similar size.
+
+    Attributes
+    ----------
+    block : Block
+        The queries.
     grades : (b, w) float64
         Grades in ranked order, with zeros after the documents. With the rule "worst" or "best", equal scores
         are in that order; otherwise in the order of the file.
-    sizes : (b, 1) int64
-        Number of documents.
     definition : Definition
     tied : (b,) bool
         Lists in which documents of different grades have equal scores.
@@ -80,12 +124,16 @@ class Lists:
         Groups of equal scores, if the definition takes the mean over their orders, and some list is `tied`.
     """
 
-    queries: IntArray
+    block: Block
     grades: FloatArray
-    sizes: IntArray
     definition: Definition
     tied: BoolArray
     ties: Ties | None
+
+    @property
+    def sizes(self) -> IntArray:
+        """Return the number of documents, (b, 1)."""
+        return self.block.sizes
 
     @cached_property
     def places(self) -> IntArray:
@@ -110,9 +158,7 @@ class Lists:
     @cached_property
     def known(self) -> FloatArray:
         """Return the grades (b, w), 0 for those above the highest relevant grade."""
-        if self.definition.relevant_to is None:
-            return self.grades
-        return np.where(self.grades <= self.definition.relevant_to, self.grades, 0.0)
+        return known(self.grades, self.definition)
 
     @cached_property
     def gainless(self) -> BoolArray:
@@ -121,7 +167,7 @@ class Lists:
 
     def expected(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the expectation of `values` (b, w) at each place: their mean over equal scores, by rule."""
-        return values if self.ties is None else self.ties.total(values) / self.ties.length
+        return values if self.ties is None else self.ties.mean(values)
 
     def in_group(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of `values` (b, w) over each document and those with which it is tied."""
@@ -152,43 +198,58 @@ class Lists:
         """Return P@1, P@2, …, P@w, (b, w)."""
         return np.asarray(self.hits / self.places)
 
-    @cached_property
-    def ndcg(self) -> FloatArray:
-        """Return NDCG@1, @2, …, @w, (b, w); the definition's `empty_value` for lists without gain."""
-        gains = self.definition.gains(self.known)
-        discounts = self.definition.discounts(self.grades.shape[1])
-        found = np.cumsum(self.expected(gains) * discounts, axis=1)
-        best = np.cumsum(np.sort(gains, axis=1)[:, ::-1] * discounts, axis=1)
+    def ndcg(self, most: int | None = None) -> FloatArray:
+        """Return NDCG@1, …, @w or at most @`most`, (b, k); `empty_value` of the definition without gain."""
+        some, discounts = slice(most), self.definition.discounts(self.grades.shape[1])[:most]
+        if self.ties is None:
+            gains = self.definition.gains(self.known[:, some])
+        else:
+            gains = self.ties.mean(self.definition.gains(self.known))[:, some]
+        found, best = np.cumsum(gains * discounts, axis=1), self.block.best(self.definition)[:, some]
         return np.divide(found, best, out=np.full_like(found, self.definition.empty_value), where=best > 0)
 
 
-def not_beyond(grades: FloatArray, definition: Definition) -> BoolArray:
-    """Return True for grades that are not above the highest relevant grade."""
-    return grades <= (np.inf if definition.relevant_to is None else definition.relevant_to)
+def known(grades: FloatArray, definition: Definition) -> FloatArray:
+    """Return grades, 0 for those above the highest relevant grade."""
+    most = definition.relevant_to
+    return grades if most is None else np.where(grades <= most, grades, 0.0)
+
+
+MOST_KEPT = 500_000
+"""Documents of data whose blocks are kept: about 60 bytes each."""
+_BLOCKS: WeakKeyDictionary[RankingData, list[Block]] = WeakKeyDictionary()
+
+
+def blocks(data: RankingData) -> list[Block]:
+    """Return the blocks of all queries; those of up to `MOST_KEPT` documents are kept."""
+    if (found := _BLOCKS.get(data)) is None:
+        sizes = np.diff(data.ptr)
+        in_file_order = np.lexsort((data.rows, np.repeat(np.arange(data.n_queries), sizes)))
+        bands, found = np.frexp(sizes)[1], []
+        for band in np.unique(bands):
+            queries = np.flatnonzero(bands == band)
+            places = np.arange(sizes[queries].max())
+            absent = places >= sizes[queries, None]
+            documents = in_file_order[np.where(absent, 0, data.ptr[queries, None] + places)]
+            grades = np.where(absent, 0, data.y[documents]).astype(np.float64)
+            found.append(Block(queries, sizes[queries, None], documents, absent, grades))
+        if data.n_documents <= MOST_KEPT:
+            _BLOCKS[data] = found
+    return found
 
 
 def ranked(scores: FloatArray, data: RankingData, definition: Definition) -> Iterator[Lists]:
-    """Yield all queries as blocks whose sizes differ by less than a factor of two.
-
-    At most half of a block is padding. Scores are (n,).
-    """
-    sizes = np.diff(data.ptr)
-    in_file_order = np.lexsort((data.rows, np.repeat(np.arange(data.n_queries), sizes)))
-    bands = np.frexp(sizes)[1]
-    for band in np.unique(bands):
-        queries = np.flatnonzero(bands == band)
-        places = np.arange(sizes[queries].max())
-        present = places < sizes[queries, None]
-        documents = in_file_order[np.where(present, data.ptr[queries, None] + places, 0)]
-        keys = np.where(present, -scores[documents], np.inf)
-        grades = np.where(present, data.y[documents], 0).astype(np.float64)
-        order = _order(keys, grades, definition)
-        keys, grades = (np.take_along_axis(one, order, axis=1) for one in (keys, grades))
+    """Yield all queries by blocks, ranked by scores (n,)."""
+    for block in blocks(data):
+        keys = block.keys(scores)
+        order = _order(keys, block.grades, definition)
+        order += np.arange(0, order.size, order.shape[1])[:, None]  # positions in the flattened block
+        keys, grades = keys.take(order), block.grades.take(order)
         same = np.zeros(keys.shape, np.bool_)
-        same[:, 1:] = keys[:, 1:] == keys[:, :-1]
+        np.equal(keys[:, 1:], keys[:, :-1], out=same[:, 1:])
         tied = _tied(same, grades, definition)
         ties = Ties.of(same) if definition.ties == "mean" and tied.any() else None
-        yield Lists(queries, grades, sizes[queries, None], definition, tied, ties)
+        yield Lists(block, grades, definition, tied, ties)
 
 
 def _order(keys: FloatArray, grades: FloatArray, definition: Definition) -> IntArray:
@@ -199,16 +260,16 @@ def _order(keys: FloatArray, grades: FloatArray, definition: Definition) -> IntA
     """
     if definition.ties in ("order", "mean"):
         return np.argsort(keys, axis=1, kind="stable")
-    known = np.where(not_beyond(grades, definition), grades, 0.0)
-    return np.lexsort((known if definition.ties == "worst" else -known, keys), axis=1)
+    own = known(grades, definition)
+    return np.lexsort((own if definition.ties == "worst" else -own, keys), axis=1)
 
 
 def _tied(same: BoolArray, grades: FloatArray, definition: Definition) -> BoolArray:
     """Return True for lists with equal scores of different grades, (b,); ties of one grade change nothing."""
     if not same.any():
         return np.zeros(len(same), np.bool_)
-    known = np.where(not_beyond(grades, definition), grades, 0.0)
-    return np.asarray((same[:, 1:] & (known[:, 1:] != known[:, :-1])).any(axis=1))
+    own = known(grades, definition)
+    return np.asarray((same[:, 1:] & (own[:, 1:] != own[:, :-1])).any(axis=1))
 
 
 def _before(values: NDArray[Any]) -> NDArray[Any]:

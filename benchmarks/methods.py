@@ -1,0 +1,179 @@
+"""Seconds of each method beside a public implementation of the same method, in turns in one process.
+
+The first fold of OHSUMED and of MQ2008; needs RANKVIZ_LETOR. Both have the same data, settings and threads.
+`requirements/bench.txt` has fastrank and ranklab, which are left out if they are not installed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from benchmarks import report
+from benchmarks.peers import PairSVM, Trees
+from benchmarks.report import fold_of, letor, timed
+from rankviz import MART, CoordinateAscent, LambdaMART, RandomForest, RankSVM, XGBoostRanker, evaluate
+from rankviz.common.arrays import FloatArray
+from rankviz.common.parallel import limit_threads
+from rankviz.datasets import RankingData
+from rankviz.learning.pairs import preference_pairs
+from rankviz.models.lambda_rank import lambda_weights
+
+Scores = Callable[[FloatArray], FloatArray]
+Fit = Callable[[RankingData], Scores]
+Pair = tuple[str, Fit, str, Fit]
+ROUNDS = 5
+C = 2.0**-10
+TREES, LEAVES, LEAST, RATE = 100, 10, 50, 0.1
+PASSES = 12
+
+
+def ours(model: Any) -> Fit:
+    return lambda train: model.fit_data(train).predict
+
+
+def theirs(model: Any, label: Callable[[RankingData], Any] = lambda train: train.y) -> Fit:
+    """Return the fit of an estimator of scikit-learn on documents."""
+    return lambda train: _scores(model.fit(train.X, label(train)))
+
+
+def _scores(model: Any) -> Scores:
+    return model.decision_function if hasattr(model, "decision_function") else model.predict
+
+
+def on_pairs(model: Any, every: bool = False) -> Fit:
+    """Return the fit on differences of preference pairs; of all pairs of a query with `every`."""
+
+    def fit(train: RankingData) -> Scores:
+        if every:
+            runs = zip(train.ptr[:-1], train.ptr[1:], strict=True)
+            both = [np.triu_indices(end - start, 1) + start for start, end in runs]
+            i, j = np.concatenate(both, axis=1)
+            target = (train.y[i] - train.y[j]).astype(float)
+        else:
+            pairs = preference_pairs(train.y, train.ptr)
+            i, j = pairs.winner, pairs.loser
+            target = np.where(np.arange(len(i)) % 2, 1.0, -1.0)  # a classifier needs both
+        differences = train.X[i] - train.X[j]
+        if not every:
+            differences *= target[:, None]
+        w = np.ravel(model.fit(differences, target).coef_)
+        return lambda X: X @ w
+
+    return fit
+
+
+def gradient_by_pairs(train: RankingData) -> Scores:
+    """Return minus the gradient λ of LambdaRank at the scores of the first feature."""
+    f, pairs = train.X[:, 0], preference_pairs(train.y, train.ptr)
+    push = lambda_weights(f, train.y, train.ptr, pairs) / (1.0 + np.exp(pairs.margins(f)))
+    n = train.n_documents
+    found = np.bincount(pairs.winner, push, n) - np.bincount(pairs.loser, push, n)
+    return lambda X: found[: len(X)]
+
+
+def gradient_by_ranklab(train: RankingData) -> Scores:
+    from ranklab import compute_lambdarank_gradients
+
+    f, y = train.X[:, 0].astype(np.float32), train.y.astype(np.float32)
+    queries = [slice(start, end) for start, end in zip(train.ptr[:-1], train.ptr[1:], strict=True)]
+    found = np.concatenate([compute_lambdarank_gradients(f[own], y[own]) for own in queries])
+    return lambda X: found[: len(X)]
+
+
+def by_fastrank(train: RankingData) -> Scores:
+    from fastrank import CDataset, TrainRequest
+
+    asked = TrainRequest.coordinate_ascent()
+    asked.measure, asked.params.num_restarts, asked.params.num_max_iterations = "ndcg@10", 1, PASSES
+    asked.params.seed, asked.params.quiet, asked.params.init_random = 42, True, False
+    documents = train.X.astype(np.float32), train.y.astype(float), np.asarray(train.qid, np.int64)
+    model = CDataset.from_numpy(*documents).train_model(asked)
+    w = np.array(model.to_dict()["Linear"]["weights"])
+    return lambda X: X @ w
+
+
+def pairs() -> Iterator[Pair]:
+    """Yield our name and fit, and theirs."""
+    ridge, relevance = Ridge(alpha=0.5 / C), LogisticRegression(C=C, tol=1e-6)
+    ranknet = LogisticRegression(C=C, fit_intercept=False, tol=1e-6, solver="newton-cholesky")
+    all_pairs = Ridge(alpha=0.5 / C, fit_intercept=False)
+    yield "Ridge", ours(RankSVM(loss="least_squares", C=C)), "scikit-learn Ridge", theirs(ridge)
+    label = lambda train: train.y > 0  # noqa: E731
+    yield (
+        "logistic on relevance",
+        ours(RankSVM(loss="logistic_relevance", C=C)),
+        "scikit-learn LogisticRegression",
+        theirs(relevance, label),
+    )
+    yield "RankSVM", ours(RankSVM(C=C)), "pairs + LinearSVC", _pair_svm
+    yield "RankNet", ours(RankSVM(loss="ranknet", C=C)), "pairs + LogisticRegression", on_pairs(ranknet)
+    yield "RankRLS", ours(RankSVM(loss="rankrls", C=C)), "all pairs + Ridge", on_pairs(all_pairs, every=True)
+    if find_spec("ranklab"):
+        yield "one gradient of LambdaRank", gradient_by_pairs, "ranklab", gradient_by_ranklab
+    if find_spec("fastrank"):
+        own = CoordinateAscent(n_rounds=PASSES, patience=PASSES)
+        yield "coordinate ascent", ours(own), "fastrank", by_fastrank
+    settings = {"learning_rate": RATE, "min_child_samples": LEAST, "num_leaves": LEAVES}
+    boosted = LambdaMART(n_rounds=TREES, leaves=LEAVES, leaf_documents=LEAST, learning_rate=RATE)
+    lightgbm = Trees("lightgbm", tuple(settings.items()), TREES)
+    yield "LambdaMART", ours(boosted), lightgbm.label, lambda train: lightgbm.fit(train).predict
+    if find_spec("xgboost"):
+        grown = {"learning_rate": RATE, "max_leaves": LEAVES, "max_depth": 0, "grow_policy": "lossguide"}
+        xgboost = Trees("xgboost", tuple(grown.items()), TREES)
+        own = XGBoostRanker(n_rounds=TREES, leaves=LEAVES, learning_rate=RATE)
+        yield "LambdaMART (XGBoost)", ours(own), xgboost.label, lambda train: xgboost.fit(train).predict
+    mart = HistGradientBoostingRegressor(
+        learning_rate=RATE, max_iter=TREES, max_leaf_nodes=LEAVES, min_samples_leaf=LEAST
+    )
+    own = MART(n_rounds=TREES, leaves=LEAVES, leaf_documents=LEAST, learning_rate=RATE)
+    yield "MART", ours(own), "scikit-learn HistGradientBoosting", theirs(mart)
+    forest = RandomForestRegressor(TREES, max_features=0.3, min_samples_leaf=20, random_state=0)
+    yield "random forest", ours(RandomForest(n_rounds=TREES)), "scikit-learn RandomForest", theirs(forest)
+
+
+def _pair_svm(train: RankingData) -> Scores:
+    return PairSVM("linear", 1, C).fit(train).predict
+
+
+def main() -> None:
+    if letor("methods beside public implementations") is None:
+        return
+    limit_threads(1)
+    warnings.simplefilter("ignore")  # two of scikit-learn's solvers may end before their tolerance
+    rows = []
+    for name in ("OHSUMED", "MQ2008"):
+        fold = fold_of(name)
+        for label, own, other, fit in pairs():
+            took: list[list[float]] = [[], []]
+            scores: list[Scores] = [lambda X: X[:, 0]] * 2
+            for _ in range(1 + ROUNDS):
+                for k, one in enumerate((own, fit)):
+                    scores[k], spent = timed(lambda one=one: one(fold.train))
+                    took[k].append(spent)
+            medians = [float(np.median(one[1:])) for one in took]
+            means = [float(evaluate(s(fold.test.X), fold.test).mean["NDCG@10"]) for s in scores]
+            row = {"set": name, "method": label, "s": medians[0], "beside": other, "s there": medians[1]}
+            row |= {"there / here": medians[1] / medians[0]}
+            if "gradient" not in label:
+                row |= {"test NDCG@10": means[0], "NDCG@10 there": means[1]}
+            rows.append(row)
+            print(row, flush=True)
+    notes = [
+        f"Medians of {ROUNDS} fits in turns, after one that does not count; one thread. C = 2⁻¹⁰; trees: "
+        f"{TREES} of {LEAVES} leaves. NDCG@10 shows that both do the same; seeds and bins of trees differ.",
+        "ListNet, CRR, ApproxNDCG, SmoothRank, RankBoost, FRank, AdaRank, SVM-MAP and ordinal thresholds "
+        "have no public implementation in Python that trains on a processor without a deep-learning library.",
+    ]
+    report.write("methods", "Methods beside public implementations", pd.DataFrame(rows), notes)
+
+
+if __name__ == "__main__":
+    main()
