@@ -13,7 +13,7 @@ MEASUREMENTS = {
     **{
         name: name
         for name in (
-            *("frames", "refits", "peers", "score_files", "trees", "rankers", "scaling"),
+            *("frames", "refits", "peers", "methods", "score_files", "trees", "rankers", "scaling"),
             *("shards", "grid", "he2009", "intervals", "xu2019"),
         )
     },

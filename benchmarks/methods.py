@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -156,7 +157,7 @@ def main() -> None:
             scores: list[Scores] = [lambda X: X[:, 0]] * 2
             for _ in range(1 + ROUNDS):
                 for k, one in enumerate((own, fit)):
-                    scores[k], spent = timed(lambda one=one: one(fold.train))
+                    scores[k], spent = timed(partial(one, fold.train))
                     took[k].append(spent)
             medians = [float(np.median(one[1:])) for one in took]
             means = [float(evaluate(s(fold.test.X), fold.test).mean["NDCG@10"]) for s in scores]

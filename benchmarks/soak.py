@@ -121,16 +121,16 @@ KINDS = {
 
 
 @contextmanager
-def running(prepare: bool = False, data: str = "", servers: int = 1) -> Iterator[tuple[str, Watch]]:
+def running(prepare: bool = False, data: str = "", servers: int = 0) -> Iterator[tuple[str, Watch]]:
     """Run the app with empty folders, or with its default figures; at the end no process of it is left.
 
-    Several servers share these folders, behind nginx as deploy/ configures it, but without TLS. Yields the
-    address of the app.
+    With a number of servers these share the folders, behind nginx as deploy/ configures it, but without TLS.
+    Yields the address of the app.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         scratch = Path(name)
         own = {"RANKVIZ_RUNS": str(scratch / "runs")} | ({"RANKVIZ_DATA": data} if data else {})
-        own |= BEHIND if servers > 1 else {}
+        own |= BEHIND if servers else {}
         if prepare:
             command, environment = [sys.executable, "-m", "ui.defaults"], isolated(scratch) | own
             subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
@@ -144,7 +144,7 @@ def running(prepare: bool = False, data: str = "", servers: int = 1) -> Iterator
                     (folder := scratch / f"server-{number}").mkdir()
                     started.append(stack.enter_context(app_server(folder, shared)))
                 url = started[0].url
-                if servers > 1:
+                if servers:
                     (folder := scratch / "proxy").mkdir()
                     url = f"http://127.0.0.1:{stack.enter_context(proxy(started, folder, tls=False)).port}"
                 yield url, stack.enter_context(Watch(started, scratch))
@@ -599,7 +599,7 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if chosen.what == "class":
         for case, prepare in (("cold, empty folders", False), ("cold, prepared", True)):
-            with running(prepare) as (url, watch):
+            with running(prepare, servers=chosen.servers) as (url, watch):
                 rows += asyncio.run(of_a_class(url, watch, case, chosen))
         return rows
     if chosen.what == "lecture":
@@ -628,7 +628,7 @@ def main() -> None:
     parser.add_argument("what", choices=list(KINDS))
     parser.add_argument("--visitors", type=int, help="tabs: repetitions of each measurement")
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--servers", type=int, default=1, help="visitors: servers on one store, behind nginx")
+    parser.add_argument("--servers", type=int, default=0, help="class, visitors: so many behind nginx")
     parser.add_argument("--every", type=float, default=EVERY, help="visitors: seconds from move to move")
     parser.add_argument("--flood", type=float, default=0.0, help="visitors: moves a second of one more")
     parser.add_argument("--within", type=float, default=WITHIN, help="class: seconds in which all come")
@@ -642,8 +642,8 @@ def main() -> None:
     title, notes, (visitors, minutes, data) = KINDS[chosen.what]
     chosen.visitors, chosen.minutes = chosen.visitors or visitors, chosen.minutes or minutes
     chosen.data = list(filter(None, (chosen.data or data).split(",")))
-    if chosen.servers > 1 and PROGRAM is None:
-        parser.error("several servers need nginx: install Debian's package nginx-light")
+    if chosen.servers and PROGRAM is None:
+        parser.error("--servers needs nginx: install Debian's package nginx-light")
     if unknown := set(chosen.data) - set(SETS):
         parser.error(f"no data set {', '.join(unknown)}; there are {', '.join(SETS)}")
     report.write(f"soak_{chosen.what}", title, pd.DataFrame(measure(chosen)), [notes])

@@ -92,6 +92,7 @@ def proxy(apps: Sequence[Server], folder: Path, tls: bool = True) -> Iterator[Pr
         "listen 443 ssl http2;": f"listen 127.0.0.1:{running.port}{' ssl http2' if tls else ''};",
         "listen 80;": f"listen 127.0.0.1:{running.plain_port};",
         "/etc/ssl/rankviz/": f"{folder}/",
+        "/var/cache/nginx/rankviz": f"{folder}/files",
         "server 127.0.0.1:8501;": " ".join(f"server {app.url.removeprefix('http://')};" for app in apps),
     }.items():
         assert there in configuration

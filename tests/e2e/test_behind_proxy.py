@@ -78,6 +78,23 @@ def test_scripts_of_figures_are_asked_for_early_and_come_compressed(proxied: Pro
         }
 
 
+def test_the_proxy_keeps_scripts_and_asks_the_app_for_pages(proxied: Proxy) -> None:
+    page = proxied.ask("GET", "/train", {"Accept": "text/html"})
+    path = re.search(r'"\.(/static/js/[^"]+\.js)"', page.body.decode())[1]
+    first, again = (proxied.ask("GET", path, {"Accept-Encoding": "gzip"}) for _ in range(2))
+    other = proxied.ask("GET", path, {"Accept-Encoding": "identity"})
+    assert [answer.headers["X-Cache"] for answer in (page, first, again, other)] == [
+        None,
+        "MISS",
+        "HIT",
+        "MISS",
+    ]
+    assert again.body == first.body
+    assert gzip.decompress(again.body) == other.body
+    missing = [proxied.ask("GET", "/static/js/nothing.js", {}).headers["X-Cache"] for _ in range(2)]
+    assert missing == ["MISS", "MISS"]
+
+
 def test_without_tls_it_only_says_where_it_is(proxied: Proxy) -> None:
     with closing(HTTPConnection("127.0.0.1", proxied.plain_port, timeout=30)) as connection:
         connection.request("GET", "/train?m=25", headers={"Host": HOST})
