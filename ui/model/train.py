@@ -21,6 +21,7 @@ from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import RULES, Costs, preference_pairs
 from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
+from rankviz.models.ranksvm import THRESHOLDS
 from rankviz.models.storage import can_save
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
@@ -294,6 +295,10 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     show_table(means.T.round(4), height="content", column_config=digits)
     st.markdown("**Per query**, this model")
     show_table(record.metrics[part].round(4), column_config=digits)
+    if THRESHOLDS in record.solution:
+        st.markdown(words.THRESHOLDS)
+        grades, at = record.solution[THRESHOLDS].T
+        show_table(pd.DataFrame({"grade": grades.astype(int), "threshold": at}), hide_index=True)
     used: dict[str, float] = {}
     if record.spec.offers.weights:
         used |= {"features used": record.n_components}
