@@ -217,7 +217,8 @@ def test_two_grades_are_logistic_regression_with_an_intercept() -> None:
 
 def test_runs_and_files_keep_thresholds(tmp_path: Path) -> None:
     fold = Fold(DATA, DATA, DATA)
-    record = execute(RunSpec("x", feature_map="linear", loss="ordinal", C=0.3, normalisation="none"), fold=fold)
+    spec = RunSpec("x", feature_map="linear", loss="ordinal", C=0.3, normalisation="none")
+    record = execute(spec, fold=fold)
     again = RunRecord.load(record.save(tmp_path / "run.npz"))
     expected = RankSVM(C=0.3, loss="ordinal").fit_data(DATA)
     for model in (model_from(again, DATA), load(save(model_from(again, DATA), tmp_path / "model.npz"))):

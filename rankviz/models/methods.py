@@ -430,7 +430,7 @@ METHODS: dict[str, Method] = {
         FRank.settings,
         _stump_offers,
         minimises="Σ 1 − √(1/(1 + exp(f_j − f_i))) over preference pairs, by thresholds of features",
-        work=work_of(5e-8, FRank),
+        work=work_of(1e-7, FRank, 1.5e-8),
         family="boosting",
     ),
     "adarank_ndcg": Method(

@@ -342,12 +342,14 @@ def shares(gains: ArrayLike) -> FloatArray:
     return found / max(float(found.sum()), np.finfo(np.float64).tiny)
 
 
-def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[Mapping[str, Any], Sizes], Work]:
-    """Return the work of a method, from the seconds of a tree per document and feature."""
+def work_of(
+    seconds_per_entry: float, kind: type[RoundRanker], per_pair: float = 0.0
+) -> Callable[[Mapping[str, Any], Sizes], Work]:
+    """Return the work of a method, from the seconds of a tree per document, or pair, and feature."""
 
     def work(values: Mapping[str, Any], sizes: Sizes) -> Work:
-        rounds = values[ROUNDS.name]
-        seconds = rounds * (ROUND_SECONDS + seconds_per_entry * sizes.n * sizes.d)
+        rounds, of_tree = values[ROUNDS.name], seconds_per_entry * sizes.n + per_pair * sizes.entries
+        seconds = rounds * (ROUND_SECONDS + of_tree * sizes.d)
         return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values))
 
     return work
