@@ -33,7 +33,7 @@ from rankviz import (
 from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
 from rankviz.models.rounds import RoundRanker
-from rankviz.plots.rounds import importance_data, rounds_data, rounds_figure
+from rankviz.plots.rounds import importance_data, lowered_data, objective_of, rounds_data, rounds_figure
 from rankviz.runs.run import model_from
 from rankviz.whatif.changes import DocumentOut
 from rankviz.whatif.refits import refits_of
@@ -190,6 +190,14 @@ def test_tables_of_figures(name: str, fold: Fold) -> None:
         assert rows["NDCG@10"].tolist() == record.trace[part].tolist()
         assert rows.loc[rows["kept"], "round"].tolist() == [len(record.solution["trees_roots"])]
     assert len(rounds_figure(table).data) == 4
+    column, what = objective_of(record)
+    assert column == type(MODELS[name]).traced[0]
+    if name == "mart":
+        lowered = lowered_data([record])[what]
+        error = np.square(fold.train.y - record.scores["train"]).mean()
+        assert lowered[len(record.solution["trees_roots"])] == pytest.approx(error)
+        assert lowered[0] == pytest.approx(fold.train.y.var())
+        assert (lowered.diff()[1:] < 0).all()
     shares = importance_data(record, [f"f{k}" for k in range(8)])
     assert shares["share"].is_monotonic_decreasing
     assert shares["share"].sum() == pytest.approx(1.0)

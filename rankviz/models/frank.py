@@ -50,6 +50,8 @@ class FRank(StumpBoosting):
     True
     """
 
+    traced = ("loss", "fidelity loss 1 − √P, mean over queries")
+
     def steps(self, data: RankingData, stumps: Stumps) -> Fidelity:
         """List the pairs of these documents."""
         counts = count_pairs(data.y, data.ptr)

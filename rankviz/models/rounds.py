@@ -203,6 +203,8 @@ class RoundRanker(Ranker):
     settings: ClassVar[tuple[Setting, ...]]
     sums: ClassVar[type[Trees] | type[Terms]] = Trees
     """Class of the sum."""
+    traced: ClassVar[tuple[str, str]] = ("", "")
+    """Column of its trace with the function of the training part that it minimises or raises, and words."""
     n_rounds: int
     patience: int = 0
 

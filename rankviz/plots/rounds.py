@@ -36,7 +36,27 @@ def _kept(record: RunRecord) -> int:
     return int(own[N_ROUNDS].item()) if N_ROUNDS in own else len(own[TREE_ROOTS])
 
 
-def rounds_figure(table: pd.DataFrame) -> go.Figure:
+def objective_of(record: RunRecord) -> tuple[str, str]:
+    """Return the column of its trace with what its rounds minimise or raise, and words; "" for none."""
+    column, words = getattr(record.spec.kind.make, "traced", ("", ""))
+    return (column, words) if column in record.trace else ("", "")
+
+
+def lowered_data(records: Sequence[RunRecord]) -> pd.DataFrame:
+    """Return the objective of each round as `rounds_data`, in a column named by the objective.
+
+    Models with another objective than the first one are left out, for values of two are not comparable.
+    """
+    (column, words), rows = objective_of(records[0]), []
+    for record, label in zip(records, distinct_labels([one.spec for one in records]), strict=True):
+        if objective_of(record) == (column, words):
+            values = pd.DataFrame({"round": record.trace["iteration"], words: record.trace[column]})
+            same = values["round"] == _kept(record)
+            rows.append(values.assign(method=look_of(record.spec), label=label, part=ON_PARTS[0], kept=same))
+    return pd.concat(rows, ignore_index=True)
+
+
+def rounds_figure(table: pd.DataFrame, column: str = MEASURED) -> go.Figure:
     """Draw a line per model and part, training dotted; a marker shows the round that is kept."""
     fig = go.Figure()
     for (label, part), rows in table.groupby(["label", "part"], sort=False):
@@ -45,11 +65,11 @@ def rounds_figure(table: pd.DataFrame) -> go.Figure:
         line = look["line"] | {"dash": "dot" if part == ON_PARTS[0] else "solid"}
         hover = f"{name}, round %{{x}}: %{{y:.4f}}<extra></extra>"
         fig.add_scatter(
-            x=rows["round"], y=rows[MEASURED], name=name, mode="lines", line=line, hovertemplate=hover
+            x=rows["round"], y=rows[column], name=name, mode="lines", line=line, hovertemplate=hover
         )
         fig.add_scatter(
             x=kept["round"],
-            y=kept[MEASURED],
+            y=kept[column],
             name=f"{name}, kept",
             mode="markers",
             marker=look["marker"] | {"size": 12},
@@ -57,7 +77,7 @@ def rounds_figure(table: pd.DataFrame) -> go.Figure:
             hovertemplate=hover,
         )
     fig.update_xaxes(title_text="round")
-    fig.update_yaxes(title_text=MEASURED, tickformat=".2f")
+    fig.update_yaxes(title_text=column, tickformat=".2f" if column == MEASURED else ".3~g")
     return finished(fig)
 
 
