@@ -30,9 +30,11 @@ from rankviz import (
     load,
     save,
 )
+from rankviz.common.errors import DataWarning
 from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
-from rankviz.models.rounds import RoundRanker
+from rankviz.models.methods import METHODS
+from rankviz.models.rounds import RoundRanker, library_version
 from rankviz.plots.rounds import importance_data, lowered_data, objective_of, rounds_data, rounds_figure
 from rankviz.runs.run import model_from
 from rankviz.whatif.changes import DocumentOut
@@ -178,6 +180,27 @@ def test_a_record_has_the_whole_model_and_refits_keep_its_rounds(name: str, fold
     np.testing.assert_array_equal(again.predict(fold.test.X), record.scores["test"])
     out = DocumentOut(fold.train.query_labels[0], fold.train.rows[0])
     assert refits_of(model, fold.train).refit([out]).model.n_rounds_ == model.n_rounds_
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "mart", "forest", "xgboost"])
+def test_the_version_of_the_library_is_kept_and_compared(
+    name: str, fold: Fold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = METHODS[name].make.library
+    if name == "xgboost":
+        pytest.importorskip("xgboost")
+    record = execute(RunSpec("demo", method=name, n_rounds=3), fold=fold)
+    assert record.versions[library] == library_version(library) != ""
+    run = record.save(tmp_path / "run.npz")
+    model = save(model_from(record, fold.train), tmp_path / "model.npz")
+    assert RunRecord.load(run).versions == record.versions  # the same version: a warning would be an error
+    assert load(model).library_ == record.versions[library]
+    for version, said in (("0.0.1", f"{library} 0.0.1 is installed"), ("", f"{library} is not installed")):
+        monkeypatch.setattr("rankviz.models.rounds.library_version", lambda package, v=version: v)
+        with pytest.warns(DataWarning, match=said):
+            RunRecord.load(run)
+        with pytest.warns(DataWarning, match=said):
+            assert load(model).library_ == record.versions[library]
 
 
 @each

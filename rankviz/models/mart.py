@@ -41,6 +41,7 @@ class MART(BoostedTrees):
     'trained 20 rounds, and kept all of them'
     """
 
+    library = "scikit-learn"
     traced = ("loss", "mean of (y − f)²")
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:

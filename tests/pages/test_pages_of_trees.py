@@ -38,6 +38,7 @@ def test_train_and_convergence_draw_rounds_and_importance(
     link = {"data": "edge", **LINK}
     said = words(open_page("train", **link))
     assert "of what the splits gain" in said
+    assert "Second bar: the feature's share of Σ|w|" in said
     assert "NDCG@10 on the validation part was highest there" in said
     app = open_page("convergence", **link)
     assert len(figures(app)) == 1

@@ -257,18 +257,18 @@ def rounds(records: list[RunRecord], caption: str) -> None:
     )
 
 
-def importance(record: RunRecord, data: RankingData) -> None:
-    """Draw each feature's share of what the splits of trees gain."""
+def importance(record: RunRecord, other: RunRecord, data: RankingData) -> None:
+    """Draw each feature's share of what rounds gain, and its share of |w| of a linear model beside."""
     if not supports(record.spec, "importance"):
         return
-    table = rounds_plot.importance_data(record, names_of(record.spec, data))
-    first = table.iloc[0]
+    table = rounds_plot.importance_data(record, names_of(record.spec, data), other)
+    first, beside = table.iloc[0], words.WEIGHTS * (rounds_plot.WEIGHTS in table)
     show_figure(
-        rounds_plot.importance_figure(table, look_of(record.spec)),
+        rounds_plot.importance_figure(table, look_of(record.spec), look_of(other.spec)),
         table,
         answer=words.IMPORTANT.format(feature=first["feature"], share=percent(first["share"], 1)),
         key="importance",
-        caption=f"{words.IMPORTANCE} {describe(record.spec, 'train')}.",
+        caption=f"{words.IMPORTANCE}{beside} {describe(record.spec, 'train')}.",
     )
 
 
