@@ -100,7 +100,7 @@ def importance_figure(table: pd.DataFrame, look: str, other: str = "") -> go.Fig
     """Draw the largest shares as bars, and the shares of |w| beside them."""
     shown = table.head(MOST_FEATURES).iloc[::-1]
     fig = go.Figure()
-    drawn = [("share", "share of what rounds gain", look), (WEIGHTS, "share of Σ|w|, linear", other)]
+    drawn = [("share", "share of what the splits gain", look), (WEIGHTS, "share of Σ|w|, linear", other)]
     for column, name, style in [one for one in drawn if one[0] in table][::-1]:  # the first is on top
         fig.add_bar(
             x=shown[column],
@@ -111,7 +111,7 @@ def importance_figure(table: pd.DataFrame, look: str, other: str = "") -> go.Fig
             hovertemplate=f"%{{y}}, {name}: %{{x:.1%}}<extra></extra>",
         )
     several = WEIGHTS in table
-    title = "share" if several else "share of what rounds gain"
+    title = "share" if several else "share of what the splits gain"
     fig.update_xaxes(title_text=title, tickformat=".0%", rangemode="tozero")
     fig.update_yaxes(type="category", automargin=True)
     return finished(fig, height=180 + (32 if several else 22) * len(shown), legend={"traceorder": "reversed"})
