@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -204,8 +204,6 @@ class RankSVM(FeatureRanker):
     degree: int = 3
     coef0: float = 1.0
     alpha: float = 0.5
-
-    thresholds_: ClassVar[FloatArray | None] = None
 
     @property
     def keeps_documents(self) -> bool:

@@ -73,7 +73,8 @@ class Stumps:
         The first has the sign − for pairs whose preferred document is below; O(n) apart from a sum over the
         pairs with both documents above.
         """
-        won, lost = (np.bincount(side, v, pairs.n) for side in (pairs.winner, pairs.loser))
+        sides = (pairs.winner, pairs.loser)
+        won, lost = (np.bincount(side, v, pairs.n).astype(np.float64) for side in sides)
         for feature, cuts in enumerate(self._cuts):
             if not len(cuts) or (features is not None and feature not in features):
                 continue

@@ -118,7 +118,7 @@ class Trees:
         sides = [(i, feature, *ends) for i, n in enumerate(leaves) for feature, ends in paths[n].items()]
         columns = np.array(sides, np.float64).reshape(-1, 4).T
         box, feature = columns[:2].astype(np.int64)
-        return BoxForm(self.value[leaves] / self.divisor, box, feature, *columns[2:], single=self.single)
+        return BoxForm(self.value[leaves] / self.divisor, box, feature, columns[2], columns[3], self.single)
 
     def arrays(self) -> Arrays:
         """Return all as arrays of float64, for files and records; `from_arrays` reads them."""

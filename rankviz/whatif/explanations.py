@@ -64,8 +64,7 @@ def _of_boxes(form: BoxForm, a: FloatArray, b: FloatArray) -> FloatArray:
     matters = (on != off) & ~never
     p, q, on, c = p[matters], q[matters], on[matters], form.coefficients[form.box[matters]]
     share = np.exp(betaln(np.where(on, p, p + 1.0), np.where(on, q + 1.0, q)))  # (p − 1)! q!/(p + q)!
-    found: FloatArray = np.bincount(form.feature[matters], np.where(on, c, -c) * share, len(a))
-    return found
+    return np.bincount(form.feature[matters], np.where(on, c, -c) * share, len(a)).astype(np.float64)
 
 
 def sampled_shares(
