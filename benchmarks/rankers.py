@@ -86,6 +86,7 @@ METHODS = {
     "Regression": Entry(RankSVM(loss="least_squares"), "pointwise", {"C": UNPENALISED}, "Regression"),
     "Ridge": Entry(RankSVM(loss="least_squares"), "pointwise", official="Regression-Reg"),
     "Logistic on relevance": Entry(RankSVM(loss="logistic_relevance"), "pointwise"),
+    "Ordinal thresholds": Entry(RankSVM(loss="ordinal"), "pointwise"),
     RANKSVM: Entry(RankSVM(), "pairwise", official="RankSVM"),
     "RankNet": Entry(RankSVM(loss="ranknet"), "pairwise"),
     "RankRLS": Entry(RankSVM(loss="rankrls"), "pairwise"),

@@ -35,7 +35,7 @@ tabs(
         "One query": lambda: views.one_query(other, record, data, part, metric),
         "Margins": lambda: views.margins(record, data, part),
         "Convergence": lambda: views.convergence(record),
-        **({"Features": lambda: views.importance(record, data)} if spec.offers.importance else {}),
+        **({"Features": lambda: views.importance(record, other, data)} if spec.offers.importance else {}),
         "Numbers": lambda: (views.numbers(other, record, part), downloads(record, part)),
     }
 )

@@ -63,13 +63,18 @@ def frank(data: RankingData, rounds: int) -> tuple[np.ndarray, list[float]]:
     for _ in range(rounds):
         P = {(i, j): 1.0 / (1.0 + np.exp(f[j] - f[i])) for i, j in D}
         W = {pair: D[pair] * np.sqrt(P[pair]) * (1.0 - P[pair]) for pair in D}
-        feature, threshold, _ = best_stump(data.X, W)
-        h = (data.X[:, feature] > threshold).astype(float)
-        right = sum(w for (i, j), w in W.items() if h[i] > h[j])
-        wrong = sum(w for (i, j), w in W.items() if h[i] < h[j])
-        f = f + 0.5 * np.log((right + 1e-12) / (wrong + 1e-12)) * h
+        tried = []
+        for feature in range(data.n_features):
+            for threshold in thresholds(data.X[:, feature]):
+                h = (data.X[:, feature] > threshold).astype(float)
+                right = sum(w for (i, j), w in W.items() if h[i] > h[j])
+                wrong = sum(w for (i, j), w in W.items() if h[i] < h[j])
+                after = f + 0.5 * np.log((right + 1e-12) / (wrong + 1e-12)) * h
+                loss = sum(D[i, j] * (1 - np.sqrt(1 / (1 + np.exp(after[j] - after[i])))) for i, j in D)
+                tried.append((loss, after))
+        loss, f = min(tried, key=lambda one: one[0])
         scores.append(f)
-        losses.append(sum(D[i, j] * (1 - np.sqrt(1 / (1 + np.exp(f[j] - f[i])))) for i, j in D))
+        losses.append(loss)
     return np.array(scores), losses
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import naive_boosters as naive
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from rankviz import (
     AdaRankMAP,
@@ -165,10 +166,34 @@ def test_a_threshold_that_orders_all_pairs_ends_rankboost() -> None:
     assert np.isfinite(model.predict([[3.0]])).all()
 
 
+@pytest.mark.parametrize("scale", [0.0, 0.3, 1.0, 3.0, 10.0])
+def test_frank_tries_enough_thresholds_to_find_the_best(scale: float) -> None:
+    data = make_fold(n_queries=25, documents_per_query=(4, 20), n_features=6, seed=1).train
+    stumps, tries, every = Stumps(data.X, 60), 0, 0
+    fidelity = FRank().steps(data, stumps)
+    for seed in range(6):
+        f = scale * np.random.default_rng(seed).standard_normal(data.n_documents)
+        margins = fidelity.pairs.margins(f)
+        P = expit(margins)
+        W, most = fidelity.weight * np.sqrt(P) * (1 - P), 1 / (np.sqrt(P) + P)
+        lowers = {
+            (j, k): fidelity._tried(stumps.at(j, k), margins, W)[1]
+            for j, cuts in enumerate(stumps._cuts)
+            for k in range(len(cuts))
+        }
+        bounds = fidelity._candidates(W, W * (0.5 - 1.5 * P), most.max())
+        assert all(high >= lowers[j, k] for high, j, k in bounds)
+        step = fidelity.step(f)
+        assert step is not None
+        assert step.loss == pytest.approx(fidelity.at(f) - max(lowers.values()), rel=1e-12)
+        tries, every = tries + len(bounds), every + len(lowers)
+    assert tries < every, "bounds leave some out"
+
+
 def test_frank_counts_its_pairs_before_training(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = sum(map(len, naive.pairs_of(fold.train)))
     enough = FRank(n_rounds=1).fit_data(fold.train).memory_need_
-    assert enough == FRank.bytes_for(fold.train.n_documents, 5, FRank().get_params()) + 64 * pairs
+    assert enough == FRank.bytes_for(fold.train.n_documents, 5, FRank().get_params()) + 96 * pairs
     monkeypatch.setattr("rankviz.models.frank.default_budget", lambda: enough - 1.0)
     with pytest.raises(DataError, match="FRank lists its pairs"):
         FRank().fit_data(fold.train)

@@ -81,6 +81,12 @@ def test_the_container_names_no_image_that_may_change_and_installs_the_lock() ->
     assert "podman build --format docker --build-arg BASE=" in PAGE
 
 
+def test_the_container_has_the_library_that_lightgbm_loads() -> None:
+    assert re.search(r"apt-get install .*\blibgomp1\b", CONTAINER)
+    tried = (REPOSITORY / "tools" / "container.py").read_text(encoding="utf-8")
+    assert re.search(r'^PACKAGES = ".*\blibgomp1"', tried, re.MULTILINE)
+
+
 def test_the_container_writes_on_its_volume_alone() -> None:
     volume = re.search(r"^VOLUME (\S+)$", CONTAINER, re.MULTILINE)
     assert volume is not None

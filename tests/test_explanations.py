@@ -14,7 +14,18 @@ from conftest_kernels import SETTINGS
 from sklearn.exceptions import NotFittedError
 from strangers import FEATURE_MAP, Cauchy, FeatureMean, FittedSquares
 
-from rankviz import FactorizedRankSVM, RankSVM, RegularizedRankSVM, StopRequested, explain_margin, load_fold
+from rankviz import (
+    MART,
+    FactorizedRankSVM,
+    LambdaMART,
+    RandomForest,
+    RankSVM,
+    RegularizedRankSVM,
+    StopRequested,
+    XGBoostRanker,
+    explain_margin,
+    load_fold,
+)
 from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_data
 from rankviz.features import FEATURE_MAPS, KERNELS, exact
@@ -22,6 +33,7 @@ from rankviz.features.kernel_base import ByFeature, Fill, Kernel
 from rankviz.features.kernels import RBF, Laplacian
 from rankviz.features.maps import Expansion, ProductForm, SumForm
 from rankviz.models.low_rank import LowRankRanker
+from rankviz.models.rounds import RoundRanker
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif import explanations
 from rankviz.whatif.explanations import shapley_values
@@ -198,18 +210,57 @@ def test_it_can_be_stopped_between_pairs() -> None:
 # --- What is refused ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", [LambdaMART, MART, RandomForest, XGBoostRanker])
+def test_trees_of_several_splits_are_explained_exactly(kind: type[RoundRanker]) -> None:
+    if kind is XGBoostRanker:
+        pytest.importorskip("xgboost")
+    leaf = {"leaf_weight": 0.01} if kind is XGBoostRanker else {"leaf_documents": 2}
+    model = kind(n_rounds=12, **leaf).fit_data(DATA)
+    for i, j in ((12, 3), (7, 30), (0, 1)):
+        a, b = DATA.X[i], DATA.X[j]
+        found = explain_margin(model, a, b)
+        small_share(found.values, by_coalitions(model.predict, a, b), 10.0)
+        assert (found.error, found.orders) == (None, 0)
+        assert abs(found.rest) < 1e-12
+    assert np.count_nonzero(found.values) > 2
+
+
 @pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
-def test_a_polynomial_kernel_is_refused_with_what_would_do(feature_map: str) -> None:
+def test_a_polynomial_kernel_has_sampled_shares(feature_map: str) -> None:
     model = RankSVM(feature_map, kernel="polynomial", gamma=0.3).fit_data(DATA)
-    with pytest.raises(
-        SettingError, match=r"polynomial kernel .* choose kernel='rbf' or 'laplacian' or 'line"
-    ):
-        explain_margin(model, DATA.X[0], DATA.X[1])
+    exact_values = by_coalitions(model.predict, DATA.X[0], DATA.X[1])
+    few, many = (explain_margin(model, DATA.X[0], DATA.X[1], orders=n) for n in (100, 6400))
+    for found, orders in ((few, 100), (many, 6400)):
+        assert found.error is not None
+        assert found.orders == orders
+        assert (np.abs(found.values - exact_values) <= 4.5 * found.error + 1e-12).all()
+        assert abs(found.rest) < 1e-12 * max(1.0, abs(float(found.margin)))
+    assert 0.05 * few.error.sum() < many.error.sum() < 0.25 * few.error.sum()
+    again = explain_margin(model, DATA.X[0], DATA.X[1], orders=100)
+    np.testing.assert_array_equal(again.values, few.values)
 
 
-def test_a_ranker_that_declares_nothing_is_refused() -> None:
-    with pytest.raises(SettingError, match=r"FeatureMean are not declared .*RankSVM's are"):
-        explain_margin(FeatureMean().fit_data(DATA), DATA.X[0], DATA.X[1])
+def test_sampled_shares_approach_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = RankSVM(C=0.5), RankSVM("nystroem", n_components=12, gamma=0.3, C=0.5)
+    exact_ones = [explain_margin(model.fit_data(DATA), DATA.X[:3], DATA.X[3:6]) for model in models]
+    monkeypatch.setattr(explanations, "form_of", lambda model: None)
+    for model, known in zip(models, exact_ones, strict=True):
+        found = explain_margin(model, DATA.X[:3], DATA.X[3:6], orders=2000)
+        assert found.error is not None
+        assert (np.abs(found.values - known.values) <= 4.5 * found.error + 1e-12).all()
+    assert found.error.max() < 0.05 * np.abs(known.values).max()
+    monkeypatch.setattr(explanations, "SAMPLED_ENTRIES", 1)
+    blocks = explain_margin(models[1], DATA.X[:3], DATA.X[3:6], orders=20)
+    assert blocks.values.shape == (3, D)
+    assert np.abs(blocks.rest).max() < 1e-12
+
+
+def test_a_ranker_that_declares_nothing_has_sampled_shares() -> None:
+    model = FeatureMean().fit_data(DATA)
+    found = explain_margin(model, DATA.X[0], DATA.X[1])
+    np.testing.assert_allclose(found.values, (DATA.X[0] - DATA.X[1]) / D, atol=1e-12)
+    with pytest.raises(SettingError, match="orders"):
+        explain_margin(model, DATA.X[0], DATA.X[1], orders=1)
 
 
 @dataclass(frozen=True)
@@ -246,11 +297,10 @@ def test_a_kernel_of_a_stranger_is_taken_at_its_word() -> None:
         _ = silent.form
 
 
-def test_a_map_of_a_stranger_is_refused_unless_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_of_a_stranger_is_sampled_unless_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FEATURE_MAPS, "squares", FEATURE_MAP)
     model = RankSVM("squares", C=0.5).fit_data(DATA)
-    with pytest.raises(SettingError, match="not declared as sums"):
-        explain_margin(model, DATA.X[0], DATA.X[1])
+    assert explain_margin(model, DATA.X[0], DATA.X[1]).orders
 
     def form(self: FittedSquares, w: np.ndarray) -> SumForm:
         return SumForm(lambda a, b: w[:D] * (a - b) + w[D:] * (a**2 - b**2))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import strangers
 import rankviz
 from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
+from rankviz.common.progress import Progress
 from rankviz.common.settings import every
 from rankviz.datasets import make_fold
 from rankviz.features import FEATURE_MAPS
@@ -22,6 +25,7 @@ from rankviz.models.methods import METHODS, USUAL, WORDS, Capabilities
 from rankviz.runs.estimate import Shape, estimate
 from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
+from rankviz.shards import Here
 from rankviz.whatif.refits import PlainRefits, refits_of
 
 OWN_DEFAULTS = {"feature_map": "linear", "gamma": "scale"}
@@ -280,3 +284,44 @@ def test_what_is_predicted_is_built(
 def test_traces_of_the_usual_method_have_all_columns(records: dict[tuple[str, str], RunRecord]) -> None:
     for feature_map in FEATURE_MAPS:
         assert list(records[USUAL, feature_map].trace.columns) == list(TraceRow.__annotations__)
+
+
+LOSSES_OF_METHODS = {
+    "svmmap": {"loss": "svmmap", "solver": "cutting_planes", "tol": 1e-9},
+    "ordinal": {"loss": "ordinal", "solver": "lbfgs", "tol": 1e-12},
+}
+"""Methods that are losses of RankSVM, with a solver of several steps."""
+
+
+def linear_run(name: str) -> RunSpec:
+    """A run of a method, or of RankSVM with the loss of that name, on the linear map where it has maps."""
+    settings = LOSSES_OF_METHODS.get(name, {})
+    spec = spec_of(USUAL if settings else name)
+    spec = spec.but(feature_map="linear") if "feature_map" in spec else spec
+    return spec.but(C=4.0, **settings) if settings else spec
+
+
+@pytest.mark.parametrize("name", [*TRAINED, *LOSSES_OF_METHODS])
+def test_a_stop_after_two_rows_keeps_a_whole_record(name: str, fold: Fold, tmp_path: Path) -> None:
+    def stop(progress: Progress) -> bool:
+        row = getattr(progress.record, "iteration", None)  # a row of a trace, or a mapping
+        return (row if row is not None else dict(progress.record or {}).get("iteration", 0)) >= 2
+
+    record = execute(linear_run(name), stop, fold=fold)
+    again = RunRecord.load(record.save(tmp_path / "run.npz"))
+    assert again.stopped is record.stopped
+    if len(record.trace) > 4:
+        assert record.stopped
+    assert set(again.scores) == {"train", "vali", "test"}
+
+
+@pytest.mark.parametrize("name", [*TRAINED, *LOSSES_OF_METHODS])
+def test_shards_are_for_losses_by_query_or_refused_in_a_sentence(name: str, fold: Fold) -> None:
+    spec = linear_run(name)
+    if name in (USUAL, "svmmap"):
+        whole, parts = execute(spec, fold=fold), execute(spec, fold=fold, where=Here(2))
+        assert parts.objective == pytest.approx(whole.objective, rel=1e-5)
+        return
+    said = re.escape(f"{METHODS.get(name, METHODS[USUAL]).label} cannot be trained in shards here")
+    with pytest.raises(SettingError, match="intercept common to all queries" if name == "ordinal" else said):
+        execute(spec, fold=fold, where=Here(2))

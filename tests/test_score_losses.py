@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from naive_ranking import problem, qid_of
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_limits
 
-from rankviz import RankSVM, fit_curve, load, save
+from rankviz import Fold, RankSVM, RunRecord, RunSpec, execute, fit_curve, load, save
 from rankviz.common.errors import DataWarning, SettingError
 from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import RankingData
@@ -25,6 +25,7 @@ from rankviz.learning.losses import EVERY_LOSS, SCORE_LOSSES
 from rankviz.learning.score_losses import Queries, RankRLS
 from rankviz.learning.score_risk import NOBODY, ScoreRisk
 from rankviz.learning.sorted_risk import risk_of
+from rankviz.runs.run import model_from
 from rankviz.shards import Here
 
 X, Y, PTR = problem(7, n_queries=9)
@@ -46,6 +47,22 @@ def relevance(f: np.ndarray) -> float:
     return float(minimize_scalar(at, tol=1e-14).fun)
 
 
+def all_thresholds(f: np.ndarray, theta: np.ndarray) -> float:
+    grades = np.unique(Y)[1:]
+    return sum(
+        float(np.log1p(np.exp(t - f[i] if Y[i] >= g else f[i] - t)))
+        for i in range(len(Y))
+        for g, t in zip(grades, theta, strict=True)
+    )
+
+
+def ordinal(f: np.ndarray) -> float:
+    def at(g: int) -> Callable[[float], float]:
+        return lambda t: float(np.logaddexp(0, np.where(g <= Y, t - f, f - t)).sum())
+
+    return float(sum(minimize_scalar(at(g), tol=1e-14).fun for g in np.unique(Y)[1:]))
+
+
 def cross_entropy(f: np.ndarray) -> float:
     return float(-sum(softmax(Y[q].astype(float)) @ np.log(softmax(f[q])) for q in EACH))
 
@@ -63,6 +80,7 @@ def mixture(f: np.ndarray) -> float:
 NAIVE: dict[str, Callable[[np.ndarray], float]] = {
     "least_squares": regression,
     "logistic_relevance": relevance,
+    "ordinal": ordinal,
     "listnet": cross_entropy,
     "rankrls": differences,
     "crr": mixture,
@@ -156,6 +174,58 @@ def test_logistic_on_relevance_is_logistic_regression_with_an_intercept() -> Non
     w = other.coef_[0]
     assert 0.5 * w @ w + 0.3 * relevance(X @ w) == pytest.approx(model.objective_, rel=1e-10)
     np.testing.assert_allclose(model.coef_, w, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [2.0**-6, 1.0])
+def test_thresholds_and_weights_are_scipys_optimum_of_both(C: float) -> None:
+    grades, d = np.unique(Y)[1:], X.shape[1]
+    above = np.where(Y[:, None] >= grades, 1.0, -1.0)
+
+    def both(z: np.ndarray) -> tuple[float, np.ndarray]:
+        w, theta = z[:d], z[d:]
+        slope = -C * above * expit(above * (theta - (X @ w)[:, None]))
+        gradient = np.concatenate([w + X.T @ slope.sum(axis=1), -slope.sum(axis=0)])
+        return 0.5 * w @ w + C * all_thresholds(X @ w, theta), gradient
+
+    best = minimize(both, np.zeros(d + len(grades)), jac=True, method="BFGS", options={"gtol": 1e-9})
+    model = RankSVM(C=C, loss="ordinal", tol=1e-12).fit_data(DATA)
+    assert model.thresholds_ is not None
+    assert model.objective_ == pytest.approx(best.fun, rel=1e-8)
+    np.testing.assert_allclose(model.thresholds_, np.column_stack([grades, best.x[d:]]), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("feature_map", ["linear", "nystroem", "fourier", "exact"])
+def test_thresholds_ascend_with_every_map(feature_map: str) -> None:
+    for C in (1e-3, 1.0, 30.0):
+        model = RankSVM(feature_map, 20, gamma=0.3, C=C, loss="ordinal").fit_data(DATA)
+        theta = model.thresholds_
+        assert theta is not None
+        assert (np.diff(theta[:, 1]) > 0).all()
+        # at the optimum each threshold leaves the expected number of documents above it
+        p = expit(model.predict(X)[:, None] - theta[:, 1])
+        np.testing.assert_allclose(p.sum(axis=0), (Y[:, None] >= theta[:, 0]).sum(axis=0), rtol=1e-6)
+
+
+def test_two_grades_are_logistic_regression_with_an_intercept() -> None:
+    two = RankingData.from_arrays(X, 3 * (Y > 0), qid_of(PTR))
+    other = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(X, Y > 0)
+    model = RankSVM(C=0.3, loss="ordinal", tol=1e-12).fit_data(two)
+    assert model.thresholds_ is not None
+    np.testing.assert_allclose(model.thresholds_, [[3.0, -other.intercept_[0]]], atol=1e-6)
+    np.testing.assert_allclose(model.coef_, other.coef_[0], atol=1e-6)
+
+
+def test_runs_and_files_keep_thresholds(tmp_path: Path) -> None:
+    fold = Fold(DATA, DATA, DATA)
+    spec = RunSpec("x", feature_map="linear", loss="ordinal", C=0.3, normalisation="none")
+    record = execute(spec, fold=fold)
+    again = RunRecord.load(record.save(tmp_path / "run.npz"))
+    expected = RankSVM(C=0.3, loss="ordinal").fit_data(DATA)
+    for model in (model_from(again, DATA), load(save(model_from(again, DATA), tmp_path / "model.npz"))):
+        np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
+    expected.set_params(loss="listnet").fit_data(DATA)
+    assert expected.thresholds_ is None
+    assert "thresholds" not in expected.stored
 
 
 def test_grades_that_are_all_relevant_or_none_leave_nothing_to_learn() -> None:

@@ -30,10 +30,12 @@ from rankviz import (
     load,
     save,
 )
+from rankviz.common.errors import DataWarning
 from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
-from rankviz.models.rounds import RoundRanker
-from rankviz.plots.rounds import importance_data, rounds_data, rounds_figure
+from rankviz.models.methods import METHODS
+from rankviz.models.rounds import RoundRanker, library_version
+from rankviz.plots.rounds import importance_data, lowered_data, objective_of, rounds_data, rounds_figure
 from rankviz.runs.run import model_from
 from rankviz.whatif.changes import DocumentOut
 from rankviz.whatif.refits import refits_of
@@ -180,6 +182,27 @@ def test_a_record_has_the_whole_model_and_refits_keep_its_rounds(name: str, fold
     assert refits_of(model, fold.train).refit([out]).model.n_rounds_ == model.n_rounds_
 
 
+@pytest.mark.parametrize("name", ["lambdamart", "mart", "forest", "xgboost"])
+def test_the_version_of_the_library_is_kept_and_compared(
+    name: str, fold: Fold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = METHODS[name].make.library
+    if name == "xgboost":
+        pytest.importorskip("xgboost")
+    record = execute(RunSpec("demo", method=name, n_rounds=3), fold=fold)
+    assert record.versions[library] == library_version(library) != ""
+    run = record.save(tmp_path / "run.npz")
+    model = save(model_from(record, fold.train), tmp_path / "model.npz")
+    assert RunRecord.load(run).versions == record.versions  # the same version: a warning would be an error
+    assert load(model).library_ == record.versions[library]
+    for version, said in (("0.0.1", f"{library} 0.0.1 is installed"), ("", f"{library} is not installed")):
+        monkeypatch.setattr("rankviz.models.rounds.library_version", lambda package, v=version: v)
+        with pytest.warns(DataWarning, match=said):
+            RunRecord.load(run)
+        with pytest.warns(DataWarning, match=said):
+            assert load(model).library_ == record.versions[library]
+
+
 @each
 def test_tables_of_figures(name: str, fold: Fold) -> None:
     settings = {"n_rounds": 20} | ({} if name == "forest" else {"patience": 4})
@@ -190,6 +213,14 @@ def test_tables_of_figures(name: str, fold: Fold) -> None:
         assert rows["NDCG@10"].tolist() == record.trace[part].tolist()
         assert rows.loc[rows["kept"], "round"].tolist() == [len(record.solution["trees_roots"])]
     assert len(rounds_figure(table).data) == 4
+    column, what = objective_of(record)
+    assert column == type(MODELS[name]).traced[0]
+    if name == "mart":
+        lowered = lowered_data([record])[what]
+        error = np.square(fold.train.y - record.scores["train"]).mean()
+        assert lowered[len(record.solution["trees_roots"])] == pytest.approx(error)
+        assert lowered[0] == pytest.approx(fold.train.y.var())
+        assert (lowered.diff()[1:] < 0).all()
     shares = importance_data(record, [f"f{k}" for k in range(8)])
     assert shares["share"].is_monotonic_decreasing
     assert shares["share"].sum() == pytest.approx(1.0)

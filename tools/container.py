@@ -26,8 +26,8 @@ BASE = """FROM scratch
 ADD base.tar /
 RUN ["/bin/ln", "-s", "python3", "/usr/bin/python"]
 """
-PACKAGES = "dash,coreutils,python3-venv,libstdc++6"
-"""Debian packages of the base image; NumPy's wheels need the last."""
+PACKAGES = "dash,coreutils,python3-venv,libstdc++6,libgomp1"
+"""Debian packages of the base image; wheels of NumPy need libstdc++6, and LightGBM's libgomp1."""
 AS_HERE = ("/etc/ssl/certs", "/etc/pip.conf")
 """Settings that reach a package index, if there are any."""
 SUITE = "bookworm"

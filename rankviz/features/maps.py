@@ -21,7 +21,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rankviz.common.arrays import FloatArray
+from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Report, silent
@@ -148,7 +148,38 @@ class ProductForm:
     profile: Callable[[int], Profile] | None = None
 
 
-Form = SumForm | ProductForm
+@dataclass(frozen=True, eq=False)
+class BoxForm:
+    """f(x) = constant + Σ_i c_i [x is in box i]: sums of trees, whose leaves are boxes.
+
+    Attributes
+    ----------
+    coefficients : (m,) float64
+    box, feature : (k,) int64
+        Each side has a box and a feature; no two sides have both in common.
+    low, high : (k,) float64
+        A document is inside if low < x ≤ high.
+    single : bool
+        True if features are compared in single precision.
+    """
+
+    coefficients: FloatArray
+    box: IntArray
+    feature: IntArray
+    low: FloatArray
+    high: FloatArray
+    single: bool = False
+
+    profile = None
+
+    def inside(self, x: FloatArray) -> BoolArray:
+        """Return for each side if a document x (d,) is inside, (k,)."""
+        values = (x.astype(np.float32) if self.single else x)[self.feature]
+        found: BoolArray = (self.low < values) & (values <= self.high)
+        return found
+
+
+Form = SumForm | ProductForm | BoxForm
 
 
 @dataclass(frozen=True, eq=False)

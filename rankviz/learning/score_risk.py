@@ -159,15 +159,19 @@ class ScoreRisk:
     def _terms(self) -> Callable[[FloatArray], ScoreTerms]:
         return self.loss.prepared(self.y, self.queries)
 
+    def thresholds(self, f: FloatArray) -> FloatArray | None:
+        """Return the loss's thresholds at scores f (n,), see `ScoreLoss.thresholds`."""
+        return self.loss.thresholds(f, self.y, self.queries)
+
     def at(self, f: FloatArray) -> ScoreRiskPoint:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
         queries, weight = self.queries, self.queries.weights
-        value, gradient, diagonal, root, intercept = self._terms(f)
+        value, gradient, diagonal, root, intercepts = self._terms(f)
         if weight is not None and queries.weight is not None:
             value, gradient, diagonal = queries.weight * value, weight * gradient, weight * diagonal
             root = None if root is None else np.sqrt(weight) * root
-            intercept = None if intercept is None else weight * intercept
+            intercepts = tuple(weight * d for d in intercepts)
         roots = [] if root is None else [(root, queries)]
-        if intercept is not None and intercept.any():
-            roots.append((intercept / np.sqrt(intercept.sum()), Queries(np.array([0, len(f)]))))
+        whole = Queries(np.array([0, len(f)]))
+        roots += [(d / np.sqrt(d.sum()), whole) for d in intercepts if d.any()]
         return ScoreRiskPoint(float(value.sum()), gradient, diagonal, tuple(roots))

@@ -30,6 +30,7 @@ from rankviz.learning.feature_space import RankObjective, SpectralPreconditioner
 from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.objective import Objective, Preconditioner, Solver, SolverResult, Status, certificate
 from rankviz.learning.risk import Risk, RiskFacts, adapted_risk
+from rankviz.learning.score_risk import ScoreRisk
 
 
 class MapFamily:
@@ -304,6 +305,8 @@ class Fit:
         "features": the draw, and the columns' share of factor and base; "pairs"; "start": Newton seconds of
         the fits it started from, if any; "newton": its own. Their sum is the time for this model alone on the
         same path, regardless of sharing.
+    thresholds : (K, 2) float64 or None
+        Grades and their thresholds of scores, of a loss that has them.
     """
 
     task: Task
@@ -313,6 +316,7 @@ class Fit:
     n_pairs: int
     start: str
     seconds: dict[str, float]
+    thresholds: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,6 +398,7 @@ class Training:
             self._n_pairs,
             FROM_ZERO if end is None else _in_words(end.task, task),
             seconds,
+            risk.thresholds(result.point.scores) if isinstance(risk, ScoreRisk) else None,
         )
 
     def _refuse_drowned(self, task: Task, objective: Objective, result: SolverResult) -> None:

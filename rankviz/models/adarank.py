@@ -82,6 +82,7 @@ class AdaRankNDCG(AdaRank):
     """
 
     measure = MEASURE
+    traced = ("loss", "mean of exp(−NDCG@10) over queries")
 
 
 class AdaRankMAP(AdaRank):
@@ -97,3 +98,4 @@ class AdaRankMAP(AdaRank):
     """
 
     measure = "MAP"
+    traced = ("loss", "mean of exp(−AP) over queries")

@@ -104,6 +104,7 @@ class CoordinateAscent(LinearRounds):
     random_state: int = 0
 
     settings = (PASSES, RAISED, STARTS, PASS_PATIENCE, SEED)
+    traced = ("raised", "raised measure (NDCG@10 or MAP), training")
 
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:

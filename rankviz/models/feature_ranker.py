@@ -186,6 +186,7 @@ class FeatureRanker(Ranker):
     least_objective: ClassVar[float] = -math.inf
     """Lower bound of the minimised function."""
     query_weights_: FloatArray | None = None
+    thresholds_: FloatArray | None = None
     weighed_digest_: str = ""
     coef_: FloatArray
     feature_map_: FittedMap

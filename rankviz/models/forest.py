@@ -68,6 +68,7 @@ class RandomForest(RoundRanker):
     n_threads: int = 1
 
     settings = (TREES, FEATURE_SHARE, LEAF_DOCUMENTS, SEED)
+    library = "scikit-learn"
 
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:

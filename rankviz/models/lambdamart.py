@@ -77,6 +77,7 @@ class LambdaMART(BoostedTrees):
     """
 
     settings = (*BOOSTING, TRUNCATION)
+    library = "lightgbm"
 
     truncation: int = 30
 

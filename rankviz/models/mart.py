@@ -18,6 +18,8 @@ CHUNK = 10
 class MART(BoostedTrees):
     """MART: each tree fits the residuals y − f(x) of the grades; it minimises Σ (y − f(x))², pointwise.
 
+    The trace has the mean of (y − f(x))² on the training part as `loss`.
+
     Parameters
     ----------
     n_rounds, patience : int
@@ -38,6 +40,9 @@ class MART(BoostedTrees):
     >>> model.status_
     'trained 20 rounds, and kept all of them'
     """
+
+    library = "scikit-learn"
+    traced = ("loss", "mean of (y − f)²")
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
         """Boost by scikit-learn, a few rounds at a time."""
@@ -61,6 +66,7 @@ class MART(BoostedTrees):
             if not trees:
                 base = float(boosting._baseline_prediction.item())
                 scores = [np.full(part.n_documents, base) for part in parts]
+                watch.rows[0]["loss"] = float(np.square(parts[0].y - base).mean())
             for (predictor,) in boosting._predictors[len(trees) :]:
                 nodes = predictor.nodes
                 feature = np.where(nodes["is_leaf"], LEAF, nodes["feature_idx"].astype(np.int64))
@@ -68,6 +74,6 @@ class MART(BoostedTrees):
                 np.add.at(gains[len(trees) - 1], feature[feature != LEAF], nodes["gain"][feature != LEAF])
                 own = Trees.of(trees[-1:])
                 scores = [s + own.scores(p.X) for s, p in zip(scores, parts, strict=True)]
-                if ended := watch(scores):
+                if ended := watch(scores, loss=float(np.square(parts[0].y - scores[0]).mean())):
                     break
         return lambda kept: (Trees.of(trees[:kept], base=base), shares(gains[:kept].sum(axis=0)))

@@ -68,7 +68,7 @@ class Capabilities:
     expansion : bool
         A kernel expansion f(x) = Σ αᵢ κ(x, zᵢ).
     form : bool
-        Scores that are sums, or sums of products, of functions of single features.
+        Scores that are sums, or sums of products, of functions of single features, as those of trees are.
     components : bool
         A number of features m to choose.
     objective : bool
@@ -285,15 +285,11 @@ def _nested(values: Values) -> frozenset[str]:
 
 
 def _tree_offers(values: Values) -> Capabilities:
-    return Capabilities(trace=True, rounds=True, importance=True, random=SEED.name in values)
-
-
-def _stump_offers(values: Values) -> Capabilities:
-    return replace(_tree_offers(values), form=True)
+    return Capabilities(form=True, trace=True, rounds=True, importance=True, random=SEED.name in values)
 
 
 def _linear_offers(values: Values) -> Capabilities:
-    return replace(_stump_offers(values), weights=True, input_weights=True)
+    return replace(_tree_offers(values), weights=True, input_weights=True)
 
 
 METHODS: dict[str, Method] = {
@@ -419,7 +415,7 @@ METHODS: dict[str, Method] = {
         "RankBoost",
         RankBoost,
         RankBoost.settings,
-        _stump_offers,
+        _tree_offers,
         minimises="Σ exp(f_j − f_i) over preference pairs, by thresholds of features",
         work=work_of(2e-8, RankBoost),
         family="boosting",
@@ -428,9 +424,9 @@ METHODS: dict[str, Method] = {
         "FRank",
         FRank,
         FRank.settings,
-        _stump_offers,
+        _tree_offers,
         minimises="Σ 1 − √(1/(1 + exp(f_j − f_i))) over preference pairs, by thresholds of features",
-        work=work_of(5e-8, FRank),
+        work=work_of(1e-7, FRank, 1.5e-8),
         family="boosting",
     ),
     "adarank_ndcg": Method(

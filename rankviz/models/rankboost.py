@@ -44,6 +44,8 @@ class RankBoost(StumpBoosting):
     True
     """
 
+    traced = ("loss", "mean of exp(f_j − f_i) over pairs")
+
     def steps(self, data: RankingData, stumps: Stumps) -> PairProducts:
         """Return the sums over pairs of these documents."""
         return PairProducts(data.y, data.ptr, stumps)

@@ -58,6 +58,9 @@ from rankviz.shards.backend import Backend, Here
 from rankviz.shards.objective import ShardedSpace
 from rankviz.shards.storage import Plan, check_solver_in_shards, plan_for, plan_here, refuse_coupled
 
+THRESHOLDS = "thresholds"
+"""Array of a record or file with the thresholds of grades."""
+
 
 @dataclass(eq=False, repr=False)
 class RankSVM(FeatureRanker):
@@ -80,7 +83,7 @@ class RankSVM(FeatureRanker):
     loss : {"squared_hinge", "huber", "hinge", "logistic", "logistic_pwq", "smooth_hinge", …} or Loss
         ℓ, one of `LOSSES` in `rankviz.learning.losses`, or an object derived from `Loss` there. "logistic",
         "ranknet" and "smooth_hinge" list their pairs. Or a loss of scores that is no sum over these pairs:
-        "least_squares", "logistic_relevance", "listnet", "rankrls" or "crr" of
+        "least_squares", "logistic_relevance", "ordinal", "listnet", "rankrls" or "crr" of
         `rankviz.learning.score_losses`, or "svmmap", which needs solver="cutting_planes".
     random_state : int, RandomState or None
         Seed of landmarks, frequencies and the preconditioner's pairs; an int makes fits repeatable.
@@ -155,6 +158,8 @@ class RankSVM(FeatureRanker):
         How features were stored, and the memory at the peak with the documents, in words.
     query_weights_ : (Q,) float64 or None
         Weights of the training queries, if `fit` was given `sample_weight`.
+    thresholds_ : (K, 2) float64 or None
+        Grades and their thresholds of scores, with loss="ordinal".
     weighed_digest_ : str
         Hash of the documents with these weights, so that `duals` recognises them; "" without weights.
     start_ : str
@@ -352,7 +357,13 @@ class RankSVM(FeatureRanker):
         self.gap_ = float(rows[-1].gap) if rows else float("nan")
         self.n_iter_ = sum(row.step > 0 for row in rows)
         self.start_, self.seconds_, self.query_weights_ = fit.start, fit.seconds, None
+        self.thresholds_ = fit.thresholds
         return fit
+
+    @property
+    def solution(self) -> dict[str, FloatArray]:
+        """Thresholds, of a loss that has them."""
+        return {} if self.thresholds_ is None else {THRESHOLDS: self.thresholds_}
 
     @cached_property
     def trace_(self) -> pd.DataFrame:  # type: ignore[override]  # it can be set, as others' traces
@@ -391,6 +402,8 @@ class RankSVM(FeatureRanker):
         self.weighed_digest_ = str(meta["weighed_digest"])
         weights = arrays.get("query_weights")
         self.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
+        if THRESHOLDS in arrays:
+            self.thresholds_ = shaped(arrays, THRESHOLDS, len(arrays[THRESHOLDS]), 2)
         trace = getattr(self, "trace_", pd.DataFrame())
         if trace.empty:
             return

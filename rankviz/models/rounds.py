@@ -5,6 +5,7 @@ See docs/decisions/0033-contracts-of-rankers-and-designs.md.
 
 from __future__ import annotations
 
+import importlib
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -198,11 +199,19 @@ class RoundRanker(Ranker):
     status_ : str
     memory_need_ : int
         Bytes counted for training before it started, besides the documents.
+    library_ : str
+        The version of the library that grew its trees; "" if there is none.
     """
+
+    library_: str = ""
 
     settings: ClassVar[tuple[Setting, ...]]
     sums: ClassVar[type[Trees] | type[Terms]] = Trees
     """Class of the sum."""
+    traced: ClassVar[tuple[str, str]] = ("", "")
+    """Column of its trace with the function of the training part that it minimises or raises, and words."""
+    library: ClassVar[str] = ""
+    """The package that grows its trees; "" if there is none."""
     n_rounds: int
     patience: int = 0
 
@@ -256,6 +265,7 @@ class RoundRanker(Ranker):
         self.memory_need_ = self.refuse_large(parts)
         watch = Watch(parts, self.n_rounds, self.patience, reporter(callback))
         grown = self.grow(parts, watch)
+        self.library_ = library_version(self.library) if self.library else ""
         self.n_features_in_ = data.n_features
         self.n_rounds_, self.status_, self.stopped_ = watch.kept, watch.status, watch.stopped
         self.trees_, self.feature_importances_ = grown(watch.kept)
@@ -279,7 +289,7 @@ class RoundRanker(Ranker):
         return self.trees_.scores(X, report)
 
     def form(self) -> Form:
-        """Return its scores as a sum of functions of single features; `SettingError` for larger trees."""
+        """Return its scores as a sum of functions of single features, or of boxes for larger trees."""
         return self.trees_.form(self.n_features_in_)
 
     def unfitted(self) -> Self:
@@ -332,6 +342,30 @@ class BoostedTrees(RoundRanker):
     settings: ClassVar[tuple[Setting, ...]] = BOOSTING
 
 
+_MODULES = {"scikit-learn": "sklearn"}
+
+
+def library_version(package: str) -> str:
+    """Return the version of a package that is installed here; "" if it does not load."""
+    try:
+        return str(importlib.import_module(_MODULES.get(package, package)).__version__)
+    except (ImportError, OSError):  # OSError: a system without OpenMP's library
+        return ""
+
+
+def other_library(kind: Callable[..., Ranker], version: str) -> str:
+    """Say that the library of a ranker has another version here than the one that trained it; "" if not."""
+    package = getattr(kind, "library", "")
+    here = library_version(package) if package and version else version
+    if here == version:
+        return ""
+    found = f"{package} {here} is" if here else f"{package} is not"
+    return (
+        f"{package} {version} trained this model, and {found} installed here: its scores stay, as "
+        "it keeps its trees, but training it again may give other trees"
+    )
+
+
 def _data_of(X: ArrayLike, y: ArrayLike, qid: ArrayLike) -> RankingData:
     return RankingData.from_arrays(X, grades_of(y), query_ids_of(qid), regroup=True, copy=False)
 
@@ -342,12 +376,14 @@ def shares(gains: ArrayLike) -> FloatArray:
     return found / max(float(found.sum()), np.finfo(np.float64).tiny)
 
 
-def work_of(seconds_per_entry: float, kind: type[RoundRanker]) -> Callable[[Mapping[str, Any], Sizes], Work]:
-    """Return the work of a method, from the seconds of a tree per document and feature."""
+def work_of(
+    seconds_per_entry: float, kind: type[RoundRanker], per_pair: float = 0.0
+) -> Callable[[Mapping[str, Any], Sizes], Work]:
+    """Return the work of a method, from the seconds of a tree per document, or pair, and feature."""
 
     def work(values: Mapping[str, Any], sizes: Sizes) -> Work:
-        rounds = values[ROUNDS.name]
-        seconds = rounds * (ROUND_SECONDS + seconds_per_entry * sizes.n * sizes.d)
+        rounds, of_tree = values[ROUNDS.name], seconds_per_entry * sizes.n + per_pair * sizes.entries
+        seconds = rounds * (ROUND_SECONDS + of_tree * sizes.d)
         return Work(seconds=seconds, memory=kind.bytes_for(2 * sizes.n, sizes.d, values))
 
     return work

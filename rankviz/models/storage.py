@@ -23,7 +23,7 @@ from rankviz.learning.pairs import frozen_costs, stored_costs
 from rankviz.models.feature_ranker import FeatureRanker
 from rankviz.models.methods import METHODS
 from rankviz.models.ranker import Columns, Ranker
-from rankviz.models.rounds import RoundRanker
+from rankviz.models.rounds import RoundRanker, other_library
 
 FORMAT = 1
 NUMBERS = ("gap", "primal", "dual", "n_iter", "memory_need")
@@ -162,6 +162,7 @@ def _trace(arrays: Arrays) -> pd.DataFrame:
 def _described_rounds(model: RoundRanker, kind: str) -> dict[str, Any]:
     """Return the description of a model of trees."""
     about = {"n_features": model.n_features_in_, "columns": asdict(model.columns), "status": model.status_}
+    about |= {"library": model.library_} if model.library_ else {}
     return {"format": FORMAT, "model": kind, "params": model.get_params()} | about
 
 
@@ -171,6 +172,9 @@ def _round_ranker(meta: dict[str, Any], arrays: Arrays) -> RoundRanker:
     model.check_settings()
     model.restore(arrays, d, _trace(arrays), meta["status"])
     model.learned(d, _columns(meta["columns"], d))
+    model.library_ = str(meta.get("library", ""))
+    if said := other_library(type(model), model.library_):
+        warnings.warn(said, DataWarning, stacklevel=3)
     return model
 
 

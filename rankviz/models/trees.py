@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
 from rankviz.common.npz import Arrays
 from rankviz.common.progress import Progress, Report, silent
-from rankviz.features.maps import SumForm
+from rankviz.features.maps import BoxForm, SumForm
 from rankviz.features.registry import FittedLinear
 
 LEAF = -1
@@ -86,11 +87,11 @@ class Trees:
             at[rows] = np.where(goes_left, self.left[node], self.right[node])
         return at
 
-    def form(self, d: int) -> SumForm:
-        """Return f as a sum of functions of d single features; `SettingError` for trees of several splits."""
+    def form(self, d: int) -> SumForm | BoxForm:
+        """Return f as a sum of functions of d single features, or of boxes for trees of several splits."""
         inner = np.flatnonzero(self.feature != LEAF)
         if self.single or len(np.unique(np.searchsorted(self.roots, inner, side="right"))) < len(inner):
-            raise SettingError("trees with several splits are no sums of functions of single features")
+            return self._boxes
         feature, threshold = self.feature[inner], self.threshold[inner]
         low, high = (self.value[child[inner]] / self.divisor for child in (self.left, self.right))
 
@@ -99,6 +100,25 @@ class Trees:
             return np.asarray(np.bincount(feature, at[0] - at[1], d), np.float64)
 
         return SumForm(differences)
+
+    @cached_property
+    def _boxes(self) -> BoxForm:
+        """The boxes of all leaves, from the sides of splits on their paths."""
+        paths: dict[int, dict[int, tuple[float, float]]] = {int(root): {} for root in self.roots}
+        leaves: list[int] = []
+        for node in range(len(self.feature)):  # parents come before their children
+            own, feature = paths.pop(node), int(self.feature[node])
+            if feature == LEAF:
+                paths[node] = own
+                leaves.append(node)
+                continue
+            at, (low, high) = float(self.threshold[node]), own.get(feature, (-math.inf, math.inf))
+            paths[int(self.left[node])] = own | {feature: (low, min(high, at))}
+            paths[int(self.right[node])] = own | {feature: (max(low, at), high)}
+        sides = [(i, feature, *ends) for i, n in enumerate(leaves) for feature, ends in paths[n].items()]
+        columns = np.array(sides, np.float64).reshape(-1, 4).T
+        box, feature = columns[:2].astype(np.int64)
+        return BoxForm(self.value[leaves] / self.divisor, box, feature, columns[2], columns[3], self.single)
 
     def arrays(self) -> Arrays:
         """Return all as arrays of float64, for files and records; `from_arrays` reads them."""

@@ -76,6 +76,7 @@ class XGBoostRanker(RoundRanker):
     n_threads: int = 1
 
     settings = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_WEIGHT, PATIENCE, TRUNCATION)
+    library = "xgboost"
 
     def xgboost_parameters(self) -> dict[str, Any]:
         """Return the parameters given to XGBoost."""

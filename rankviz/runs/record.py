@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import FloatArray
-from rankviz.common.errors import SettingError
+from rankviz.common.errors import DataWarning, SettingError
 from rankviz.common.npz import Arrays, npz_bytes, read_npz, read_npz_bytes, unreadable, write_npz
 from rankviz.common.settings import is_text
-from rankviz.models.rounds import IMPORTANCE, KEPT, MEASURE, ROOTS, RoundRanker
+from rankviz.models.rounds import IMPORTANCE, KEPT, MEASURE, ROOTS, RoundRanker, other_library
 from rankviz.models.rounds import PARTS as MEASURED_PARTS
 from rankviz.runs.description import PART_NAMES, method_label
 from rankviz.runs.spec import RunSpec
@@ -139,9 +140,16 @@ class RunRecord:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a record from `save`. Raises `DataError` for anything else."""
+        """Read a record from `save`. Raises `DataError` for anything else.
+
+        Warns with `DataWarning` if the library that grew its trees has another version here.
+        """
         path = Path(path)
-        return cls._of(*read_npz(path, RECORD), path)
+        found = cls._of(*read_npz(path, RECORD), path)
+        make = found.spec.kind.make
+        if said := other_library(make, found.versions.get(getattr(make, "library", ""), "")):
+            warnings.warn(said, DataWarning, stacklevel=2)
+        return found
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:

@@ -123,7 +123,7 @@ def _family(
                 trace=outcome.trace,
                 seconds=(outcome.seconds or result.training) | clock.laps | {"evaluate": result.seconds},
                 peak_memory=peak_memory(),
-                versions=dict(versions()),
+                versions=dict(versions()) | _library(model),
                 start=outcome.start,
                 solution=outcome.solution,
             ),
@@ -167,6 +167,7 @@ def model_from(record: RunRecord, train: RankingData) -> Any:
     """
     spec, model = record.spec, model_of(record.spec)
     if isinstance(model, RoundRanker):
+        model.library_ = record.versions.get(model.library, "")
         return model.restore(record.solution, train.n_features, record.trace, record.status)
     if not isinstance(model, FeatureRanker):
         raise SettingError(
@@ -215,6 +216,11 @@ def versions() -> dict[str, str]:
     """Return the versions of the packages that decide results."""
     packages = ("numpy", "scipy", "pandas", "scikit-learn", "lightgbm")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def _library(model: Ranker) -> dict[str, str]:
+    """Return the version of the library that grew a model's trees; `versions` has the usual ones."""
+    return {model.library: model.library_} if isinstance(model, RoundRanker) and model.library_ else {}
 
 
 class Folds:

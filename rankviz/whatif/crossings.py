@@ -23,9 +23,9 @@ from rankviz.common.parallel import single_blas
 from rankviz.common.progress import silent
 from rankviz.common.settings import as_float
 from rankviz.features.kernel_base import Smooth, Straight, Tents
-from rankviz.features.maps import Form, ProductForm
+from rankviz.features.maps import ProductForm
 from rankviz.models.ranker import Ranker, check_width, features_of
-from rankviz.whatif.explanations import check_feature, check_model_fitted, column_of, one_pair
+from rankviz.whatif.explanations import check_feature, check_model_fitted, column_of, form_of, one_pair
 from rankviz.whatif.scan_grid import (
     Line,
     Margin,
@@ -42,7 +42,7 @@ LINE_ENTRIES = 500_000
 
 def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Line]:
     """Return a function from a feature of a to the line of documents a and b (d,), for any fitted ranker."""
-    other, form = float(model.scores(b[None], silent)[0]), _form_of(model)
+    other, form = float(model.scores(b[None], silent)[0]), form_of(model)
     if isinstance(form, ProductForm):
         with np.errstate(under="ignore"):
             factors = form.factors(a, slice(None))
@@ -54,14 +54,6 @@ def lines_of(model: Ranker, a: FloatArray, b: FloatArray) -> Callable[[int], Lin
         return make(_by_scores(model, a, other, feature))
 
     return by_scores
-
-
-def _form_of(model: Ranker) -> Form | None:
-    """Return the scores as functions of single features; None if the model has no such form."""
-    try:
-        return model.form()
-    except SettingError:
-        return None
 
 
 def _by_scores(model: Ranker, a: FloatArray, other: float, feature: int) -> Margin:

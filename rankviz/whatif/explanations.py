@@ -1,4 +1,4 @@
-"""Reasons why A ranks above B: exact shares of features and of landmarks in f(A) − f(B).
+"""Reasons why A ranks above B: shares of features, exact or sampled, and of landmarks in f(A) − f(B).
 
 In the game f(A) − f(B), a feature that is "on" has A's value, one that is "off" has B's. With f(x) =
 Re Σ_i c_i Π_l k_il(x_l), the mean over all orders of switching features on (the Shapley value) is an integral
@@ -8,10 +8,15 @@ Re Σ_i c_i Π_l k_il(x_l), the mean over all orders of switching features on (t
 of a polynomial in t. Its degree is one less than the number d of features that differ, so ⌈d/2⌉
 Gauss–Legendre nodes are exact. The product without factor j is the product of all factors before it, times
 all after it. Division would fail if factors vanish or underflow.
+
+A leaf of a tree is a product too: of indicators that x_l is in an interval. If p of its features are inside
+with A's value only, and q with B's only, then v_j = ± c (p − 1)! q!/(p + q)! or p! (q − 1)!/(p + q)!, and 0
+for others (lundberg2020, with B as the only background). Other scores are switched on in random orders.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,17 +24,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln
 from sklearn.utils.validation import check_is_fitted
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.common.parallel import single_blas
 from rankviz.common.progress import Callback, Progress, reporter, silent
 from rankviz.common.settings import Whole, instance
 from rankviz.datasets.types import RankingData, require_data
-from rankviz.features.maps import Form, ProductForm, SumForm
+from rankviz.features.maps import BoxForm, Form, ProductForm, SumForm
 from rankviz.models.ranker import Ranker, check_width, features_of
 
+ORDERS = 200
+"""Random orders of features, where values are sampled."""
+SAMPLED_ENTRIES = 4_000_000
+"""Numbers of documents in memory, where values are sampled."""
 SHAPLEY_ENTRIES = 300_000
 """Number of products in memory: features · nodes · terms, about the size of outer caches."""
 
@@ -39,9 +49,41 @@ def shapley_values(form: Form, a: FloatArray, b: FloatArray) -> FloatArray:
     values, moved = np.zeros(len(a)), np.flatnonzero(a != b)
     if isinstance(form, SumForm):
         values[moved] = form.differences(a, b)[moved]
+    elif isinstance(form, BoxForm):
+        values = _of_boxes(form, a, b)
     elif len(moved):
         values[moved] = _of_products(form, a, b, moved)
     return values
+
+
+def _of_boxes(form: BoxForm, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the values (d,) of the features of a and b in sums of boxes."""
+    on, off, m = form.inside(a), form.inside(b), len(form.coefficients)
+    p, q = (np.bincount(form.box, one, m)[form.box] for one in (on & ~off, off & ~on))
+    never = np.bincount(form.box, ~(on | off), m)[form.box] > 0
+    matters = (on != off) & ~never
+    p, q, on, c = p[matters], q[matters], on[matters], form.coefficients[form.box[matters]]
+    share = np.exp(betaln(np.where(on, p, p + 1.0), np.where(on, q + 1.0, q)))  # (p − 1)! q!/(p + q)!
+    return np.bincount(form.feature[matters], np.where(on, c, -c) * share, len(a)).astype(np.float64)
+
+
+def sampled_shares(
+    model: Ranker, a: FloatArray, b: FloatArray, orders: int, seed: int = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Return means and standard errors (d,) of the effects of switching features on in random orders."""
+    rng, moved = np.random.default_rng(seed), np.flatnonzero(a != b)
+    effects, k = np.zeros((orders, len(a))), len(moved)
+    step = max(1, SAMPLED_ENTRIES // ((k + 1) * len(a)))
+    for start in range(0, orders, step):
+        order = rng.permuted(np.tile(moved, (min(step, orders - start), 1)), axis=1)
+        rows = np.tile(b, (len(order), k + 1, 1))
+        at = np.arange(len(order))
+        for i in range(k):
+            rows[:, i + 1] = rows[:, i]
+            rows[at, i + 1, order[:, i]] = a[order[:, i]]
+        scores = model.scores(rows.reshape(-1, len(a)), silent).reshape(len(order), k + 1)
+        effects[start + at[:, None], order] = np.diff(scores, axis=1)
+    return effects.mean(axis=0), effects.std(axis=0, ddof=1) / math.sqrt(orders)
 
 
 def _of_products(form: ProductForm, a: FloatArray, b: FloatArray, moved: NDArray[np.intp]) -> FloatArray:
@@ -151,10 +193,16 @@ class MarginExplanation:
         their effect.
     margin : () or (p,) float64
         f(A) − f(B) by the model's scores.
+    error : like values, or None
+        Standard errors of sampled values; None for exact ones.
+    orders : int
+        Random orders of sampled values; 0 for exact ones.
     """
 
     values: FloatArray
     margin: FloatArray
+    error: FloatArray | None = None
+    orders: int = 0
 
     @property
     def rest(self) -> FloatArray:
@@ -164,12 +212,19 @@ class MarginExplanation:
 
 
 def explain_margin(
-    model: Ranker, A: ArrayLike, B: ArrayLike, *, callback: Callback | None = None
+    model: Ranker,
+    A: ArrayLike,
+    B: ArrayLike,
+    *,
+    orders: int = ORDERS,
+    seed: int = 0,
+    callback: Callback | None = None,
 ) -> MarginExplanation:
-    """Compute exact Shapley values of the features in f(A) − f(B), for documents (d,) or pairs (p, d).
+    """Compute Shapley values of the features in f(A) − f(B), for documents (d,) or pairs (p, d).
 
-    The model's scores must be sums, or sums of products, of functions of single features: any feature map
-    with the RBF, Laplacian or linear kernel. Raises `SettingError` with a reason for others, `DataError` for
+    They are exact for scores that are sums, or sums of products, of functions of single features: trees, and
+    any feature map with the RBF, Laplacian or linear kernel. For others they are means over `orders` random
+    orders of the features, with standard errors. `DataError` for
     documents that do not fit each other or the model. `callback` gets the finished share of pairs; returning
     True raises `StopRequested`.
 
@@ -185,15 +240,29 @@ def explain_margin(
     (True, True)
     """
     check_model_fitted(model)
-    form = model.form()
+    Whole(2).check("orders", orders)
+    form = form_of(model)
     a, b = pairs_of(model, A, B)
-    report, values = reporter(callback), np.empty(a.shape)
+    report, values, error = reporter(callback), np.empty(a.shape), np.zeros(a.shape)
     with single_blas():  # its products are small: threads would wait for each other
         for i in range(len(a)):
-            values[i] = shapley_values(form, a[i], b[i])
+            if form is None:
+                values[i], error[i] = sampled_shares(model, a[i], b[i], orders, seed)
+            else:
+                values[i] = shapley_values(form, a[i], b[i])
             report(Progress("explain", (i + 1) / len(a)))
-    margin = model.scores(a, silent) - model.scores(b, silent)
-    return MarginExplanation(values, margin) if np.ndim(A) == 2 else MarginExplanation(values[0], margin[0])
+    margin, one = model.scores(a, silent) - model.scores(b, silent), slice(None) if np.ndim(A) == 2 else 0
+    if form is not None:
+        return MarginExplanation(values[one], margin[one])
+    return MarginExplanation(values[one], margin[one], error[one], orders)
+
+
+def form_of(model: Ranker) -> Form | None:
+    """Return the scores as functions of single features; None if the model has no such form."""
+    try:
+        return model.form()
+    except SettingError:
+        return None
 
 
 def landmark_shares(model: Ranker, A: ArrayLike, B: ArrayLike, train: RankingData) -> pd.DataFrame:

@@ -162,3 +162,11 @@ def test_a_ranker_with_scores_only_has_no_trace_and_no_duals(open_page: Opener, 
         assert said in words(app)
         assert figures(app) == []
         assert {f"Use {METHODS[name].label}" for name in LOW_RANK} <= {one.label for one in app.main.button}
+
+
+def test_train_lists_the_thresholds_of_grades(open_page: Opener) -> None:
+    app = open_page("train", map="linear", loss="ordinal thresholds", c=-4)
+    record = execute(RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4, loss="ordinal"))
+    table = next(frame.value for frame in app.dataframe if "threshold" in frame.value)
+    assert table.to_numpy().tolist() == record.solution["thresholds"].tolist()
+    assert "Thresholds of grades" in words(app)

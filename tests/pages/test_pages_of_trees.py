@@ -9,6 +9,7 @@ import pytest
 from conftest_pages import figures, shown, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import READING
+from test_home_train import lines
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -37,7 +38,33 @@ def test_train_and_convergence_draw_rounds_and_importance(
     link = {"data": "edge", **LINK}
     said = words(open_page("train", **link))
     assert "of what the splits gain" in said
+    assert "Second bar: the feature's share of Σ|w|" in said
     assert "NDCG@10 on the validation part was highest there" in said
     app = open_page("convergence", **link)
     assert len(figures(app)) == 1
     assert "steps of a solver, gaps and preconditioners do not apply" in words(app)
+    assert "LambdaMART minimises no fixed function" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("method", "objective"),
+    [
+        ("MART", "mean of (y − f)²"),
+        ("RankBoost", "mean of exp(f_j − f_i) over pairs"),
+        ("FRank", "fidelity loss 1 − √P, mean over queries"),
+        ("AdaRank-NDCG", "mean of exp(−NDCG@10) over queries"),
+        ("AdaRank-MAP", "mean of exp(−AP) over queries"),
+        ("coordinate ascent", "raised measure (NDCG@10 or MAP), training"),
+    ],
+)
+def test_convergence_draws_what_rounds_minimise(
+    method: str, objective: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", method=method, rounds="12", passes="3")
+    measured, lowered = figures(app)
+    assert lowered["layout"]["yaxis"]["title"]["text"] == objective
+    line, kept = lines(lowered).values()
+    assert len(line) == len(next(iter(lines(measured).values())))
+    assert kept[0] in line
+    assert (kept[0] > line[0]) is (method == "coordinate ascent")

@@ -18,7 +18,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Choice, Positive, Powers, Setting, Steps, Typed, Whole
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
-from rankviz.learning.losses import LOSSES
+from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.pairs import RULES
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.models.methods import METHODS, Method
@@ -295,6 +295,29 @@ def test_a_link_opens_with_every_option(setting: Setting) -> None:
         assert not (*app.warning, *app.error)
         app.run()
         assert app.session_state[setting.key] == raw, "it stays"
+
+
+def test_a_loss_brings_a_solver_that_trains_it_and_takes_it_back() -> None:
+    app = sidebar_alone()
+    usual, said = app.session_state["solver"], "as truncated Newton cannot train SVM-MAP"
+    app.selectbox(key="loss").set_value("svmmap").run()
+    assert not app.exception
+    assert app.session_state["solver"] == app.session_state["spec"].solver == "cutting_planes"
+    assert said in "".join(one.value for one in app.caption)
+    app.selectbox(key="loss").set_value("listnet").run()
+    assert app.session_state["solver"] == usual
+    assert said not in "".join(one.value for one in app.caption)
+    app.selectbox(key="solver").set_value("lbfgs").run()
+    app.selectbox(key="loss").set_value("hinge").run()
+    assert app.session_state["solver"] == usual
+    app.selectbox(key="solver").set_value("cutting_planes").run()
+    app.selectbox(key="loss").set_value("huber").run()
+    assert app.session_state["solver"] == "cutting_planes", "the visitor's own choice stays"
+
+
+def test_a_link_with_the_loss_alone_brings_its_solver() -> None:
+    app = sidebar_alone(loss=LOSS.options["svmmap"].label)
+    assert app.session_state["spec"].solver == "cutting_planes"
 
 
 @pytest.mark.parametrize(

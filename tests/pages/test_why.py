@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+import strangers
 import streamlit as st
 from conftest_pages import figures, opened, words
 from streamlit.testing.v1 import AppTest
@@ -16,6 +17,7 @@ from rankviz import Fold, RunSpec, crossings, execute, explain_margin
 from rankviz.datasets import RankingData, find_datasets, open_fold
 from rankviz.datasets.statistics import document_names
 from rankviz.models.feature_ranker import FeatureRanker
+from rankviz.models.methods import METHODS
 from rankviz.runs.run import model_from
 from rankviz.whatif.crossings import swaps as turn_at
 from rankviz.whatif.estimates import margins_without_queries
@@ -271,12 +273,34 @@ def test_another_model_can_be_asked(open_page: Opener) -> None:
     assert "The linear model has no kernel expansion" in words(app)
 
 
-def test_a_model_without_such_shares_says_why_and_what_would_do(open_page: Opener) -> None:
+def test_a_polynomial_kernel_has_sampled_shares_and_says_so(open_page: Opener) -> None:
     app = open_page("why", kernel="polynomial", **pair())
+    said = words(app)
+    assert "Sampled Shapley values" in said
+    assert "means over 200 random orders" in said
+    assert WHAT_IT_IS not in said
+    shown = table(opened(app, "why-features-table"), "standard error")
+    assert (shown["standard error"] > 0).any()
+
+
+@pytest.mark.parametrize("method", ["LambdaMART", "random forest", "hidden layer", "ordinal thresholds"])
+def test_shares_of_other_methods_are_exact(method: str, open_page: Opener) -> None:
+    settings = {"rounds": "8", "trees": "8", "map": "linear", "m": 10, "query": query()}
+    chosen = {"loss": method} if method == "ordinal thresholds" else {"method": method}
+    app = open_page("why", **settings, **chosen)
+    shown = table(opened(app, "why-features-table"), "share")
+    assert WHAT_IT_IS in words(app)
+    assert "standard error" not in shown
+    assert shown["share"].abs().max() > 0
+
+
+def test_a_model_that_is_known_by_its_scores_only_says_so(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
+    app = open_page("why", method=strangers.RANKER.label, query=query())
     assert "has no form that is a sum" in app.info[0].value
     assert NEEDS in words(app)
-    offered = [button.label for button in app.button]
-    assert {"Use RBF", "Use linear (feature map)", "Use linear (kernel)"} <= set(offered)
     assert not figures(app)
 
 

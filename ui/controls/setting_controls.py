@@ -106,11 +106,12 @@ class Control(ABC):
         """The keys of its widgets."""
         return (self.setting.key,)
 
-    def draw(self, disabled: bool, hint: str) -> None:
-        """Draw it, with a help text; greyed out if nothing reads it."""
+    def draw(self, disabled: bool, hint: str, **more: Any) -> None:
+        """Draw it, with a help text and more arguments of Streamlit's; greyed out if nothing reads it."""
         kept = {"persist_state": "session"} if self.lasting else {}
         start = self.to_widgets(initial_value(self.setting, st.session_state))[self.setting.key]
-        self.widget(self.setting.key, self.setting.label, start, {"disabled": disabled, "help": hint} | kept)
+        how = {"disabled": disabled, "help": hint} | kept | more
+        self.widget(self.setting.key, self.setting.label, start, how)
 
     @abstractmethod
     def widget(self, key: str, label: str, start: Any, how: dict[str, Any]) -> None:

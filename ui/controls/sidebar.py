@@ -24,7 +24,7 @@ from rankviz.features.kernels import GAMMA
 from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE, N_COMPONENTS, RANK
 from rankviz.learning.losses import EVERY_LOSS, LOSS, LOSS_WEIGHT
 from rankviz.learning.pairs import COSTS
-from rankviz.learning.solvers import SOLVER, TOL
+from rankviz.learning.solvers import SOLVER, SOLVERS, TOL, suitable_solver
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import fold_title
 from rankviz.runs.spec import RunSpec
@@ -58,6 +58,8 @@ _HEAD, _ROW = "head-of-page", "controls-of-page"
 ON_PAGE_WIDTH = 180
 """Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
+_SWITCHED = "solver-switched"
+"""Session key of the solvers before and after a switch for a loss."""
 IN_VIEW = (METHOD, FEATURE_MAP, N_COMPONENTS, LOSS_WEIGHT, GAMMA, LOSS)
 NEXT_TO_M = (LOSS_WEIGHT, GAMMA)
 BELOW = (COSTS, SOLVER, NORMALISATION, SEED, BASELINE_C, TOL, RANK, LANDMARK_CHOICE, FREQUENCY_CHOICE)
@@ -100,6 +102,7 @@ def sidebar(
                 _control(setting, unread(setting))
             if setting is N_COMPONENTS:
                 place = st.container()
+        _say_solver()
         with st.expander("More settings", expanded=_costs_are_wrong()):
             for setting in in_order(BELOW, drawn):
                 _control(setting, unread(setting))
@@ -176,10 +179,35 @@ def _control(setting: Setting, why: str, on_page: str = "") -> None:
     parts = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *parts, source_of_start(setting), why)))
     if not on_page:
-        control_of(setting).draw(disabled=bool(why), hint=hint)
+        more = {"on_change": _solver_for_loss} if setting is LOSS else {}
+        control_of(setting).draw(bool(why), hint, **more)
         return
     how = {"disabled": bool(why), "help": hint} | mirrored(setting.key, on_page)
     control_of(setting).widget(on_page, setting.label, st.session_state[setting.key], how)
+
+
+def _solver_for_loss() -> None:
+    """Switch to a solver that trains the chosen loss, and back after another choice (also a callback)."""
+    state, loss = st.session_state, EVERY_LOSS[value_from(LOSS, st.session_state)]
+    solver, (before, switched) = value_from(SOLVER, state), state.pop(_SWITCHED, ("", ""))
+    wanted = before if switched == solver else solver
+    able = suitable_solver(loss) if SOLVERS[wanted].lacks(loss) else wanted
+    if able != wanted:
+        state[_SWITCHED] = wanted, able
+    if able != solver:
+        state.update(widget_values(SOLVER, able))
+
+
+def _say_solver() -> None:
+    """Name the solver that replaced another one, while it stays; for a link without a solver, replace it."""
+    state = st.session_state
+    if SOLVER.key not in state and SOLVER.key not in st.query_params:
+        _solver_for_loss()
+    before, now = state.get(_SWITCHED, ("", ""))
+    if now and value_from(SOLVER, state) == now:
+        labels = {"solver": SOLVERS[now].label, "before": SOLVERS[before].label}
+        loss = EVERY_LOSS[value_from(LOSS, state)].label
+        st.caption(words.SWITCHED.format(**labels, loss=loss))
 
 
 def _costs_are_wrong() -> bool:

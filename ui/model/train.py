@@ -21,6 +21,7 @@ from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.learning.pairs import RULES, Costs, preference_pairs
 from rankviz.metrics.pairwise import summary
 from rankviz.metrics.significance import compare
+from rankviz.models.ranksvm import THRESHOLDS
 from rankviz.models.storage import can_save
 from rankviz.plots import convergence as convergence_plot
 from rankviz.plots import margins as margins_plot
@@ -256,18 +257,18 @@ def rounds(records: list[RunRecord], caption: str) -> None:
     )
 
 
-def importance(record: RunRecord, data: RankingData) -> None:
-    """Draw each feature's share of what the splits of trees gain."""
+def importance(record: RunRecord, other: RunRecord, data: RankingData) -> None:
+    """Draw each feature's share of what rounds gain, and its share of |w| of a linear model beside."""
     if not supports(record.spec, "importance"):
         return
-    table = rounds_plot.importance_data(record, names_of(record.spec, data))
-    first = table.iloc[0]
+    table = rounds_plot.importance_data(record, names_of(record.spec, data), other)
+    first, beside = table.iloc[0], words.WEIGHTS * (rounds_plot.WEIGHTS in table)
     show_figure(
-        rounds_plot.importance_figure(table, look_of(record.spec)),
+        rounds_plot.importance_figure(table, look_of(record.spec), look_of(other.spec)),
         table,
         answer=words.IMPORTANT.format(feature=first["feature"], share=percent(first["share"], 1)),
         key="importance",
-        caption=f"{words.IMPORTANCE} {describe(record.spec, 'train')}.",
+        caption=f"{words.IMPORTANCE}{beside} {describe(record.spec, 'train')}.",
     )
 
 
@@ -294,6 +295,10 @@ def numbers(other: RunRecord, record: RunRecord, part: str) -> None:
     show_table(means.T.round(4), height="content", column_config=digits)
     st.markdown("**Per query**, this model")
     show_table(record.metrics[part].round(4), column_config=digits)
+    if THRESHOLDS in record.solution:
+        st.markdown(words.THRESHOLDS)
+        grades, at = record.solution[THRESHOLDS].T
+        show_table(pd.DataFrame({"grade": grades.astype(int), "threshold": at}), hide_index=True)
     used: dict[str, float] = {}
     if record.spec.offers.weights:
         used |= {"features used": record.n_components}

@@ -33,8 +33,8 @@ from ui.model.what_if_change_list import plain_label
 from ui.model.what_if_lists import Lists
 from ui.model.what_if_models import SharedModel
 from ui.model.what_if_words import ONE_DOCUMENT, SAME
-from ui.model.why_choices import Pair, choose, in_address
-from ui.model.why_words import NEEDS, WHAT_IT_IS, answer
+from ui.model.why_choices import Pair, choose, explainable, in_address
+from ui.model.why_words import answer
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.figures import folded, sentence, show_figure, show_table
 from ui.shell.page import go_to
@@ -52,6 +52,8 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
     """Draw the sentence and the waterfall; return its table."""
     found = computations.explained(pair)
     table = margin_explanation.waterfall_data(found.values, names, pair.a, pair.b)
+    if found.error is not None:
+        table["standard error"] = found.error[table["number"].to_numpy() - 1]
     margin = float(found.margin)
     a, b = escaped(pair.above), escaped(pair.below)
     bars = words.BARS.format(query=pair.query, a=a, b=b, rest=small(abs(float(found.rest))))
@@ -60,9 +62,9 @@ def shares(pair: Pair, names: Sequence[str]) -> pd.DataFrame:
         table,
         answer=words.answer(pair, table, margin),
         key="why-shares",
-        caption=f"{bars} {words.WHAT_IT_IS} {_about(pair)}",
+        caption=f"{bars} {words.what_it_is(found)} {_about(pair)}",
     )
-    st.caption(f"{words.balance(table, margin)} {words.WHAT_IT_IS}")
+    st.caption(f"{words.balance(table, margin)} {words.what_it_is(found)}")
     return table
 
 
@@ -307,8 +309,7 @@ def pair_of_a_list(
     box = st.expander("Why is A above B?", key="what-if-why", on_change="rerun")
     if box.open:
         with box, errors_as_sentences():
-            if not supports(record.spec, "form"):
-                st.caption(NEEDS)
+            if not explainable(record.spec):
                 return
             _shares(asked, changes, _pair(record, outcome.fold, found, marked))
 
@@ -359,5 +360,5 @@ def _shares(asked: SharedModel, changes: Sequence[Change], pair: Pair) -> None:
         answer=answer(pair, table, float(found.margin)),
         key="what-if-why-shares",
         caption=f"Query {pair.query}, A {escaped(pair.above)}, B {escaped(pair.below)}; model trained "
-        f"{with_changes}. {WHAT_IT_IS} {describe(pair.record.spec, pair.part)}.",
+        f"{with_changes}. {words.what_it_is(found)} {describe(pair.record.spec, pair.part)}.",
     )

@@ -14,8 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import RankingData
+from rankviz.models.storage import can_save
 from rankviz.plots.style import shown_documents
 from rankviz.runs.record import RunRecord
+from rankviz.runs.run import model_of
 from rankviz.runs.spec import RunSpec
 from ui.controls import feature_names
 from ui.controls.models import Option, menu, pinned_models, sidebar_models, supports
@@ -101,8 +103,7 @@ def controls(
     turn, label = row.container(width="content"), row.container(width="content")
     chosen = model(of, spec)
     about.caption(str(describe(chosen, part)), width="content")
-    if not supports(chosen, "form"):
-        st.caption(words.NEEDS)
+    if not explainable(chosen):
         end_page()
     with training:
         (record,) = run_or_wait([chosen], title=f"Why, {chosen.dataset}")
@@ -123,6 +124,15 @@ def controls(
         st.info(f"{words.SAME}{one}")
         end_page()
     return Pair(record, part, data, at, listed, above, below), called
+
+
+def explainable(spec: RunSpec) -> bool:
+    """Return True if a model's scores can be computed for changed documents; else say why not."""
+    if spec.offers.form or can_save(model_of(spec)):
+        return True
+    supports(spec, "form")
+    st.caption(words.NEEDS)
+    return False
 
 
 def model(place: Any, spec: RunSpec) -> RunSpec:

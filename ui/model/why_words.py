@@ -9,6 +9,7 @@ import pandas as pd
 
 from rankviz.common.numbers import counted, percent, small, with_minus
 from rankviz.whatif.crossings import Crossings, Swap, Swaps
+from rankviz.whatif.explanations import MarginExplanation
 from ui.shell.texts import escaped
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ WHAT_IT_IS = (
     "Exact Shapley values of changing each feature from B's value to A's. They explain the model; "
     "correlated features share the effect."
 )
-NEEDS = (
-    "Exact contributions need scores that are sums of functions of single features, or of their "
-    "products. A polynomial kernel mixes features."
+SAMPLED = (
+    "Sampled Shapley values of changing each feature from B's value to A's (permutation shares): means over "
+    "{orders} random orders of the features, with standard errors up to {error}. They explain the model; "
+    "correlated features share the effect."
 )
+NEEDS = "Contributions need the scores of changed documents, so a model that can be restored from its run."
 MODEL = "Current model, another map, or a pin."
 ONE_DOCUMENT = " The query has one document."
 SAME = "A and B are the same document. Choose two."
@@ -81,6 +84,13 @@ def quality(trained: int, of: int, miss: float, largest: float) -> str:
         f"Refits without {trained:,} of {of:,} training queries{others}. Largest error of an estimate: "
         f"{small(miss)}; largest change: {small(largest)}."
     )
+
+
+def what_it_is(found: MarginExplanation) -> str:
+    """Say if the shares are exact or sampled."""
+    if found.error is None:
+        return WHAT_IT_IS
+    return SAMPLED.format(orders=found.orders, error=small(float(found.error.max())))
 
 
 def signed(value: float) -> str:

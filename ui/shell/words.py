@@ -24,6 +24,7 @@ NOT_BY_LINEAR = "Not used: this page has a linear model with equally weighted pa
 OTHER_C = "Not used: the linear model has its own C (More settings)."
 SWEEP_HAS_ITS_OWN = "Not used: this sweep has its own settings."
 COSTS_EXPECTED = "one number from 0 to {largest:g} for every two grades: λ₁₀, λ₂₀, λ₂₁, …"
+SWITCHED = "Solver: {solver}, as {before} cannot train {loss}."
 NOT_USED_BY = "Not used by {model}, only by other models in figures."
 ONLY_LINEAR_BASELINE = "Not used by the linear model, which has its own C. Choose “{model}” above the figure."
 ALL_FOLDS = "Not used: the page pools all folds. Choose “{this}” above the figure."

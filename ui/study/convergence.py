@@ -15,6 +15,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import small
 from rankviz.learning.solvers import PRECONDITIONER, PRECONDITIONERS, SolverChoice
 from rankviz.plots import convergence as plot
+from rankviz.plots import rounds as rounds_plot
 from rankviz.plots.convergence import AXES, QUANTITIES, REFERENCE_TOL, effort_sentence, race_sentence
 from rankviz.runs.description import in_a_sentence
 from rankviz.runs.record import RunRecord, training_seconds
@@ -221,7 +222,26 @@ def rounds(spec: RunSpec) -> None:
         st.info(words.INFOS["current"].format(model=capital(in_a_sentence(spec))), icon=WAITING)
         return
     said = "no objective" if spec.offers.importance else "reweighted"  # trees have importance
-    draw_rounds(list(found.values()), f"{words.CAPTIONS[said]} {describe(spec, 'train')}.")
+    records = [found[spec], *(found[one] for one in others if one in found)]
+    draw_rounds(records, f"{words.CAPTIONS[said]} {describe(spec, 'train')}.")
+    _objective_of_rounds(records)
+
+
+def _objective_of_rounds(records: list[RunRecord]) -> None:
+    """Draw what the rounds of the first model minimise; or say that it is no one function."""
+    spec, (_, what) = records[0].spec, rounds_plot.objective_of(records[0])
+    if not what:
+        st.caption(words.MINIMISES.format(model=capital(spec.kind.label), what=spec.kind.minimises))
+        return
+    table = rounds_plot.lowered_data(records)
+    first, last = table[what].iloc[0], table.loc[table["kept"], what].iloc[0]
+    show_figure(
+        rounds_plot.rounds_figure(table, what),
+        table,
+        answer=words.OBJECTIVE.format(what=what, first=small(first), last=small(last)),
+        key="rounds-objective",
+        caption=f"{words.CAPTIONS['own objective']} {describe(spec, 'train')}.",
+    )
 
 
 def headline(records: list[RunRecord], table: pd.DataFrame, choice: Choice) -> None:

@@ -43,6 +43,10 @@ CAPTIONS = {
         "A row is the point where its iteration begins; CG iterations, products and seconds include that "
         "iteration. smoothing: width of the smoothed hinge."
     ),
+    "own objective": (
+        "On the training part, by round; marker: the round that is kept. Pins are drawn if they have this "
+        "objective too."
+    ),
     "no objective": "These methods grow by rounds; steps of a solver, gaps and preconditioners do not apply.",
     "reweighted": (
         "No fixed objective: the weights of pairs follow the ranking, so each round takes one Newton step on "
@@ -88,3 +92,7 @@ def settled(rows: pd.DataFrame, ndcg: dict[int, float], top: int) -> str:
     if last <= first_step:
         return f"{start} after the first step: later steps change only scores"
     return f"{start} from iteration {last} of {shown[-1]} on; later steps change NDCG@10 by {change}"
+
+
+MINIMISES = "No objective by round is drawn. {model} minimises {what}."
+OBJECTIVE = "{what}: {first} before round 1, {last} at the round that is kept"
