@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,8 +12,11 @@ from rankviz.datasets.types import RankingData
 from rankviz.models.rounds import BoostedTrees, Grown, Watch, shares
 from rankviz.models.trees import LEAF, Trees
 
-CHUNK = 10
-"""Rounds between calls of scikit-learn, which sorts the features into bins at each call."""
+CHUNK, QUICK = 10, 0.25
+"""Rounds of the first call of scikit-learn, and seconds below which the next call has twice as many.
+
+Each call sorts the features into bins; training can stop between calls. Trees do not depend on the calls.
+"""
 
 
 class MART(BoostedTrees):
@@ -58,11 +62,12 @@ class MART(BoostedTrees):
         )
         trees: list[list[np.ndarray]] = []
         gains = np.zeros((self.n_rounds, parts[0].n_features))
-        ended, base, scores = False, 0.0, [np.zeros(0)] * len(parts)
+        ended, base, scores, chunk = False, 0.0, [np.zeros(0)] * len(parts), CHUNK
         while not ended and len(trees) < self.n_rounds:
-            boosting.max_iter = min(len(trees) + CHUNK, self.n_rounds)
+            boosting.max_iter, began = min(len(trees) + chunk, self.n_rounds), time.perf_counter()
             with threadpool_limits(self.n_threads):
                 boosting.fit(parts[0].X, parts[0].y)
+            chunk *= 2 if time.perf_counter() - began < QUICK else 1
             if not trees:
                 base = float(boosting._baseline_prediction.item())
                 scores = [np.full(part.n_documents, base) for part in parts]
