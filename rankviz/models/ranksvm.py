@@ -402,8 +402,8 @@ class RankSVM(FeatureRanker):
         self.weighed_digest_ = str(meta["weighed_digest"])
         weights = arrays.get("query_weights")
         self.query_weights_ = None if weights is None else shaped(arrays, "query_weights", len(weights))
-        if THRESHOLDS in arrays:
-            self.thresholds_ = shaped(arrays, THRESHOLDS, len(arrays[THRESHOLDS]), 2)
+        theta = arrays.get(THRESHOLDS)
+        self.thresholds_ = None if theta is None else shaped(arrays, THRESHOLDS, len(theta), 2)
         trace = getattr(self, "trace_", pd.DataFrame())
         if trace.empty:
             return
