@@ -61,7 +61,7 @@ def test_state_of_a_page_comes_back(
     assert_reload_changes_nothing(page, tab)
 
 
-FOLDED = (
+WALK = (
     "Lessons",
     "Playground",
     "Weights by hand",
@@ -72,12 +72,12 @@ FOLDED = (
     "Runs",
     "Why",
 )
-"""Pages that fold the sidebar's settings, each beside pages that show them."""
+"""Pages that fold the sidebar's settings, and others."""
 
 
 def test_address_keeps_changed_settings_on_every_page(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/data?{urlencode(SETTINGS)}")
-    for title in FOLDED:
+    for title in WALK:
         follow(page, title)
         wait_settled(page)
         assert query_of(page).items() >= SETTINGS.items(), title
