@@ -12,7 +12,7 @@ from rankviz.learning.loss_facts import FAMILIES
 from rankviz.plots.style import CHOSEN_COLOUR, EVEN_COLOUR, finished
 
 COLOURS = dict(
-    zip(FAMILIES, ("#56B4E9", "#8C6D31", "#0072B2", "#009E73", "#E69F00", EVEN_COLOUR), strict=True)
+    zip(FAMILIES, ("#7B5EA7", "#8C6D31", "#0072B2", "#009E73", "#E69F00", EVEN_COLOUR), strict=True)
 )
 """Colours of the families."""
 SECOND = 4.6

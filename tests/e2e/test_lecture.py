@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from helpers import box, query_of, sidebar
 from playwright.sync_api import Page, expect
 
-from tools.browser import Server, open_page
+from tools.browser import Server, open_page, wait_settled
+from ui.controls.sequence import Sequence, View
 from ui.learn import lecture_words as words
 from ui.learn.lessons import texts
-from ui.shell.words import CLASS_CLOSED, STEP_ON
+from ui.shell.words import CLASS_CLOSED, EDIT_LECTURE, STEP_ON
 
 
 def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> None:
@@ -19,12 +21,12 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     page.get_by_role("button", name=words.OPEN_CLASS).click()
     link = page.get_by_test_id("stCode").get_by_text("class=").inner_text()
     page.locator("a.lecture-start").last.click()
-    bar, progress = page.locator(".st-key-sequence-bar"), page.locator(".st-key-sequence-bar p").last
+    bar, progress = page.locator(".st-key-ways-sequence"), page.locator(".st-key-ways-sequence p").last
     expect(bar).to_contain_text("1 / 4")
 
     open_page(other, link)
     other.locator("a.lecture-start").click()
-    expect(other.locator(".st-key-sequence-bar")).to_contain_text("1 / 4")
+    expect(other.locator(".st-key-ways-sequence")).to_contain_text("1 / 4")
     frame = texts("frame")
     other.get_by_role("button", name=frame["next"], exact=True).click()
     other.locator(".lesson .figure [aria-pressed]").first.click()
@@ -37,7 +39,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(bar).to_contain_text("2 / 4")
     expect(page).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 before it", timeout=15_000)
-    expect(other.locator(".st-key-sequence-bar")).to_contain_text("step 2", timeout=15_000)
+    expect(other.locator(".st-key-ways-sequence")).to_contain_text("step 2", timeout=15_000)
     other.get_by_role("link", name=STEP_ON).click()
     expect(other).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 at this step", timeout=15_000)
@@ -45,6 +47,53 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     page.goto(link)  # the lecturer closes the class: the student is told, and no number is left
     page.get_by_role("button", name=words.CLOSE_CLASS).click()
     expect(page.get_by_role("button", name=words.OPEN_CLASS)).to_be_visible(timeout=15_000)
-    expect(other.locator(".st-key-sequence-bar")).to_contain_text(CLASS_CLOSED, timeout=15_000)
+    expect(other.locator(".st-key-ways-sequence")).to_contain_text(CLASS_CLOSED, timeout=15_000)
     open_page(page, other.url)
     expect(page.get_by_text("in the class")).to_have_count(0)
+
+
+def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Page) -> None:
+    locked = View("playground", {"pmap": "Nyström"}, "Look *here*", locked=True)
+    packed = Sequence("L", (View("weights", {}, "First"), locked)).packed()
+    open_page(page, f"{server.url}/lecture?seq={packed}")
+    expect(page.get_by_role("link", name=EDIT_LECTURE)).to_be_visible()
+    expect(page.get_by_test_id("stTextArea")).to_have_count(0)
+    page.locator("a.lecture-start").click()
+    bar = page.locator(".st-key-ways-sequence")
+    expect(bar).to_contain_text("1 / 2")
+    page.keyboard.press("PageUp")
+    sidebar(page).locator(".st-key-c input").focus()
+    page.keyboard.press("PageDown")
+    expect(bar).to_contain_text("2 / 2")
+    assert_playground_is_locked(page)
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageUp")
+    expect(bar).to_contain_text("1 / 2")
+
+    open_page(page, f"{server.url}/playground?seq={packed}&at=2&alone=true")
+    expect(bar.get_by_text("Look here")).to_be_visible()
+    page.get_by_role("link", name=EDIT_LECTURE).click()
+    expect(page.get_by_test_id("stTextArea")).to_have_count(2)
+
+
+def assert_playground_is_locked(page: Page) -> None:
+    plane = page.locator(".playground")
+    expect(plane.locator("output")).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
+    wait_settled(page)
+    before = [query_of(page), plane.inner_text()]
+    slider = plane.locator(".sliders input").first
+    slider.evaluate("slider => slider.focus()")
+    page.keyboard.press("ArrowRight")
+    plane.get_by_label("Grade 3", exact=True).evaluate("button => button.focus()")
+    page.keyboard.press("Enter")
+    mark = plane.locator("[data-key='d0']")
+    spot = box(mark)
+    page.mouse.move(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(spot["x"] + 60, spot["y"] + 40, steps=4)
+    page.mouse.up()
+    plane.locator(".player button").first.focus()
+    page.keyboard.press("Control+z")
+    wait_settled(page)
+    assert box(mark) == spot
+    assert [query_of(page), plane.inner_text()] == before

@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
-from helpers import assert_no_errors_shown, figures, finish_training, query_of
-from playwright.sync_api import Page
+from helpers import assert_no_errors_shown, figures, finish_training, follow, query_of, sidebar
+from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
@@ -59,3 +59,53 @@ def test_state_of_a_page_comes_back(
     assert query_of(page).items() >= state.items()
     open_tab(page, tab)
     assert_reload_changes_nothing(page, tab)
+
+
+WALK = (
+    "Lessons",
+    "Playground",
+    "Weights by hand",
+    "Several models",
+    "Train",
+    "Lecture",
+    "Methods",
+    "Runs",
+    "Why",
+)
+"""Pages that fold the sidebar's settings, and others."""
+
+
+def test_address_keeps_changed_settings_on_every_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/data?{urlencode(SETTINGS)}")
+    for title in WALK:
+        follow(page, title)
+        wait_settled(page)
+        assert query_of(page).items() >= SETTINGS.items(), title
+        assert shown_settings(page) == SHOWN, title
+    page.reload()
+    wait_settled(page)
+    assert query_of(page).items() >= SETTINGS.items()
+    assert shown_settings(page) == SHOWN
+
+
+SETTINGS = {"fold": "Fold2", "m": "100", "c": "-2", "loss": "hinge", "seed": "3"}
+SHOWN = {"fold-named": "Fold 2", "m": "4", "c": "-2", "loss": "hinge"}
+"""What the sidebar's controls hold for these settings: m = 100 is the fourth value of its list, from 0."""
+
+
+def shown_settings(page: Page) -> dict[str, str]:
+    return {key: sidebar(page).locator(f".st-key-{key} input").input_value() for key in SHOWN}
+
+
+def test_fast_presses_of_a_slider_leave_its_address(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train")
+    for key in ("c", "m", "g"):
+        slider = sidebar(page).locator(f".st-key-{key} input")
+        slider.focus()
+        for press in ["ArrowLeft"] * 9 + ["ArrowRight"] * 3:
+            page.keyboard.press(press)
+            page.wait_for_timeout(60)
+        wait_settled(page)
+        expected = {"c": "-10", "m": "50", "g": "-8"}
+        assert query_of(page)[key] == expected[key]
+    expect(page.get_by_text("not available")).to_have_count(0)

@@ -102,3 +102,13 @@ test("a slider's first position can be a guess, and a move within a position cha
   drag(39.5);
   assert.equal(scene.model, model);
 });
+
+test("nystroem: a link to a step shows its landmarks over all documents", () => {
+  const place = stageOf(read("nystroem")), scene = SCENES.nystroem(place);
+  scene.show(3, PREDICTIONS.nystroem, false);
+  const all = place.svg.all.filter(({ attributes: { "data-grip": grip } }) => !grip);
+  const last = all.findLastIndex((one) => one.attributes.class === "document");
+  const marks = all.flatMap((one, k) => (one.tag === "path" && one.attributes["data-term"] === "W" ? [k] : []));
+  assert.equal(marks.length, 3);
+  assert.ok(marks.every((k) => k > last), `marks ${marks}, documents up to ${last}`);
+});

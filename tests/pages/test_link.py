@@ -120,6 +120,15 @@ def test_it_is_said_until_that_widget_is_changed() -> None:
     assert "m = 7 is not available; using 200." in warned(app)
 
 
+def test_an_address_behind_a_moved_slider_is_not_reported() -> None:
+    app = sidebar_alone().run()
+    app.sidebar.slider(key="c").set_value(-6)
+    app.query_params["c"] = "-5"  # the browser's last but one position
+    app.run()
+    assert app.session_state["c"] == -6
+    assert not warned(app)
+
+
 def test_the_sidebar_goes_by_what_is_used_not_by_what_was_asked_in_vain(open_whole: Opener) -> None:
     plain, wrong = open_whole("influence"), open_whole("influence", model="foo", scope="bar")
     for key in ("fold", "method", "map"):

@@ -14,7 +14,7 @@ from rankviz.analysis.methods import catalogue
 from ui.compare import methods
 
 Opener = Callable[..., AppTest]
-LINK = {"map": "linear", "folds": "this fold", "weights": "Sidebar", "C": "-4"}
+LINK = {"map": "linear", "folds": "this fold", "cfrom": "Sidebar", "C": "-4"}
 
 
 def table(app: AppTest) -> pd.DataFrame:

@@ -75,3 +75,39 @@ def _folded() -> None:
     drawn = st.session_state.setdefault("drawn", [])
     number = int(st.number_input("Rows", value=3))
     folded(f"All {number} rows", "rows", lambda: drawn.append(number))
+
+
+def _with_tabs() -> None:
+    import streamlit as st
+
+    from ui.shell.page import tabs
+
+    tabs({"First": lambda: st.text("one"), "Second": lambda: st.text("two")})
+
+
+@pytest.mark.parametrize(
+    ("to", "link", "drawn"),
+    [
+        ("Train", "", "two"),
+        ("Why", "", "one"),  # a page does not open the tab of another one
+        ("Why", "Second", "two"),
+    ],
+)
+def test_another_page_begins_with_its_first_tab_or_that_of_the_address(
+    to: str, link: str, drawn: str
+) -> None:
+    app = AppTest.from_function(_with_tabs)
+    app.session_state["page-title"] = "Train"
+    app.run()
+    app.session_state["view"] = "Second"
+    app.run()
+    assert app.text[0].value == "two"
+    app.query_params.clear()
+    app.session_state["page-title"] = to
+    if link:
+        app.query_params["view"] = link
+    app.run()
+    assert app.text[0].value == drawn
+    app.session_state["view"] = "Second"
+    app.run()
+    assert app.text[0].value == "two", "a tab opened here stays"

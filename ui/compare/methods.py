@@ -81,7 +81,7 @@ def chosen(spec: RunSpec, part: str) -> Shown:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="wrapped-controls")
     bound = Bound(row)
     folds = chosen_folds(bound, spec, "folds", THIS)
-    way = bound.buttons("weights", "C from", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
+    way = bound.buttons("cfrom", "C from", words.WEIGHTS, words.CHOSEN, help=words.WEIGHTS_HELP)
     labels = {key: one.label for key, one in tables.catalogue().items()}
     baseline = Bound(row.container(width=260)).menu("beside", "Baseline", labels, help=words.BASELINE_HELP)
     digests = {fold: fold_of(spec.but(fold=fold, digest="")).digest for fold in folds}

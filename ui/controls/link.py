@@ -56,9 +56,9 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
     rejected: dict[str, tuple[str, Sequence[str]]] = st.session_state.setdefault(_REJECTED, {})
     now = dict(_values_in_address({*link, *rejected} - {"data"}))
     for key in [key for key in link if key in now and key not in checked]:
-        checked.add(key)
         if not any(_alike(link[key], written) for written in now[key]):
             rejected[key] = link[key], now[key]
+    checked.update(map(str, st.session_state))
     for key in [key for key, (_, then) in rejected.items() if now.get(key, then) != then]:
         del rejected[key]
     parts = [_in_words(key, text, then) for key, (text, then) in rejected.items() if key in now]
@@ -214,8 +214,8 @@ def keep_one_history_entry(name: str, value: str) -> None:
     """
     script = _SCRIPT.replace("{name}", name).replace("{value}", value)
     st.html(f"<script>\n{script}</script>", unsafe_allow_javascript=True)
-    if st.session_state.setdefault(_OPENED, False):
-        st.query_params[name] = value
+    if st.session_state.setdefault(_OPENED, False) and name not in st.query_params:
+        st.query_params[name] = value  # once a page: a late message would undo a slider's next step
     st.session_state[_OPENED] = True
 
 

@@ -26,7 +26,7 @@ from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import ALONE, LARGE, TITLE, is_on
+from ui.shell.page import ALONE, KEPT_ALONE, LARGE, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
@@ -203,11 +203,11 @@ class Place:
         return self.parameter[1] if self.parameter[0] == CODE else ""
 
     def address(self, step: int) -> str:
-        """Return the address of a step; 0 for the page that lists them."""
+        """Return the address of a step; 0 for the page that edits them, or lists those of a class."""
         name, value = self.parameter
         view = self.sequence.views[step - 1] if step else View(PAGE, {})
         shown = {key: "true" for key in (LARGE, ALONE) if is_on(key)}
-        query = {**view.query, **shown, name: value, **({AT: str(step)} if step else {})}
+        query = {**view.query, **shown, name: value, AT: str(step)}
         return f"{app_address()}{'' if view.page == ENTRIES[0].file else view.page}?{urlencode(query)}"
 
 
@@ -285,7 +285,9 @@ def show_bar() -> None:
         CLASSES.arrive(place.code, visitor(), place.at)
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
-    bar = st.container(key="sequence-bar", horizontal=True, vertical_alignment="center", gap="small")
+    bar = st.container(
+        key=f"{KEPT_ALONE}-sequence", horizontal=True, vertical_alignment="center", gap="small"
+    )
     with bar:
         ways = f"{style}{_ways(place, on_step=on_step)}<script>{_SCRIPT}</script>"
         st.html(ways, unsafe_allow_javascript=True, width="content")
@@ -298,7 +300,7 @@ def show_bar() -> None:
 
 
 def _ways(place: Place, *, on_step: bool) -> str:
-    """Return the links of the bar."""
+    """Return the links of the bar; none leads beyond the first and the last step."""
     n, at = len(place.sequence.views), place.at
 
     def link(step: int, text: str, name: str) -> str:
@@ -307,10 +309,12 @@ def _ways(place: Place, *, on_step: bool) -> str:
 
     if not on_step:
         return f"<nav>{link(at, words.BACK_TO_STEP.format(at=at, n=n), 'on')}</nav>"
-    back = link(at - 1, words.STEP_BACK, "back")
-    on = link(at + 1, words.STEP_ON, "on") if at < n else link(0, words.STEP_END, "on")
-    title = html.escape(place.sequence.title)
-    return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}<strong>{title}</strong></nav>'
+    back = link(at - 1, words.STEP_BACK, "back") if at > 1 else ""
+    on = link(at + 1, words.STEP_ON, "on") if at < n else ""
+    follows = place.code and not CLASSES.leads(place.code, visitor())
+    out = link(0, words.ALL_STEPS if follows else words.EDIT_LECTURE, "out")
+    title = f"<strong>{html.escape(place.sequence.title)}</strong>"
+    return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
 
 
 @errors_as_sentences()

@@ -53,6 +53,7 @@ MOST_BYTES = 32e6
 """Largest size in bytes of a first fold that is read for initial values."""
 
 
+_FOLD = f'<details class="fold"><summary>{words.NOT_USED_SETTINGS}</summary></details>'
 _OWN, _LINK = "sidebar-own", "sidebar-link"
 _HEAD, _ROW = "head-of-page", "controls-of-page"
 ON_PAGE_WIDTH = 180
@@ -88,13 +89,16 @@ def sidebar(
     """Draw the shared sidebar; `spec_from_state` reads its experiment.
 
     `unread` explains why the current page does not read a setting, "" if it does; `no_fold` does so for the
-    fold. On a page that reads none, they are `folded`: they keep their values for the other pages. Settings
+    fold. On a page that reads none, a style sheet hides them until they are unfolded (`folded`). Settings
     `on_page` are drawn below the page's head instead (`head_place`, `page_controls`).
     """
     drawn: set[Setting] = set()
     with st.sidebar:
         st.session_state[_OWN] = st.container()
-    with st.sidebar, st.expander("Settings not used on this page") if folded else nullcontext():
+        fold = st.empty()
+    if folded:
+        fold.html(_FOLD)
+    with st.sidebar, st.container(key="settings"):  # at one place: the browser forgets what moves
         _data_settings(datasets, no_fold())
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):

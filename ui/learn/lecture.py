@@ -27,6 +27,7 @@ from ui.controls.sequence import (
     own,
 )
 from ui.learn import lecture_words as words
+from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import KEPT_ALONE
 from ui.shell.texts import escaped, formatted
@@ -40,9 +41,10 @@ _LONGEST_TITLE = 100
 
 
 def show() -> None:
-    """Draw the page: for participants of a class its steps, else the editor."""
+    """Draw the page: the steps for participants of a class and for a link without a step, else the editor."""
     place = followed()
-    if place is not None and place.code and not CLASSES.leads(place.code, visitor()):
+    arrives = PACKED in st.query_params and AT not in st.query_params
+    if place is not None and place.sequence.views and (arrives or _follows(place)):
         participant(place)
         return
     if place is not None and place.code:
@@ -58,12 +60,17 @@ def show() -> None:
         _ways(own())
 
 
+def _follows(place: Place) -> bool:
+    return bool(place.code) and not CLASSES.leads(place.code, visitor())
+
+
 def participant(place: Place) -> None:
-    """Draw the steps of a class, with links."""
+    """Draw the steps, with a link to the first; to the editor too, except in a class."""
     st.subheader(
         escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
     )
-    st.html(_start(place.address(1)))
+    edit = "" if place.code else _link(place.address(0), shell.EDIT_LECTURE, "lecture-edit")
+    st.html(_start(place.address(1)) + edit)
     _steps(place.sequence)
 
 
@@ -178,7 +185,7 @@ def _ways(sequence: Sequence) -> None:
         with st.expander(words.LINK):
             if len(packed) > LONGEST_LINK:
                 st.warning(words.LONG_LINK.format(n=len(packed), most=LONGEST_LINK))
-            st.code(place.address(0), language=None, wrap_lines=True)
+            st.code(place.address(1), language=None, wrap_lines=True)
         st.download_button(
             words.SAVE,
             sequence.json(),
@@ -200,7 +207,11 @@ def _ways(sequence: Sequence) -> None:
 
 
 def _start(link: str) -> str:
-    return f'<a class="lecture-start" target="_self" href="{escape(link, quote=True)}">{words.START}</a>'
+    return _link(link, words.START, "lecture-start")
+
+
+def _link(address: str, text: str, name: str) -> str:
+    return f'<a class="{name}" target="_self" href="{escape(address, quote=True)}">{text}</a>'
 
 
 def _undo() -> None:

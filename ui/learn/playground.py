@@ -21,6 +21,7 @@ from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.sidebar import own_place
+from ui.controls.widgets import locked
 from ui.learn import playground_words as words
 from ui.learn.playground_scene import CHANGES, EDGE, FAR, KEY, MOST, PlaneState, Scene, take_changes
 from ui.shell.components import SCRIPTS, mount
@@ -169,6 +170,7 @@ def _sent(held: PlaneState) -> dict[str, Any]:
     sent["words"]["plane"] = f"The plane: {words.about(scene)}"
     return sent | {
         "rev": held.seen,
+        "locked": locked(),
         "undo": len(held.before),
         "loss": _now(PLANE_LOSS),
         "sliders": [slider(setting, _now(setting), name) for setting in SLIDERS.values()],

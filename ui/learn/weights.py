@@ -23,7 +23,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.path import newton_path
 from ui.controls.feature_names import names_of
-from ui.controls.widgets import Bound
+from ui.controls.widgets import Bound, locked
 from ui.learn import weights_words as words
 from ui.shell.components import SCRIPTS, each, mount, number, pair, record, text, whole
 from ui.shell.errors import end_page
@@ -154,7 +154,7 @@ def table(record: RunRecord, train: RankingData, query: int) -> None:
         KEY,
         documents
         | of_query(train, query, dark=dark)
-        | {"id": spec.hash, "words": _words(train, query), "alone": is_on(ALONE)},
+        | {"id": spec.hash, "words": _words(train, query), "alone": is_on(ALONE), "locked": locked()},
         {name: (shape, partial(_hear, name)) for name, shape in SHAPES.items()},
     )
     heard = st.session_state.pop(HEARD, {})

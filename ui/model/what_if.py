@@ -27,7 +27,7 @@ from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_ask
 from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import Bound, metric_menu
+from ui.controls.widgets import Bound, locked, metric_menu
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
@@ -329,7 +329,7 @@ def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:
     mount(
         SCRIPT,
         key=LIST,
-        data=data | {"tick": drawn, "said": said},
+        data=data | {"tick": drawn, "said": said, "locked": locked()},
         handlers={"gesture": (editors.SHAPE, partial(_take, page.spec, page.part, page.query))},
     )
 

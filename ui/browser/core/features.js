@@ -112,21 +112,24 @@ export function fourier(omega, phase) {
     return phi;
   }
   const coefficients = (w) => Float64Array.from(w, (v) => scale * v);
-  return {
-    kind: "fourier", dim, m, omega, phase, transform, coefficients,
-    surface: (w, xs, ys) => waves(omega, phase, coefficients(w), xs, ys),
-  };
+  let grid = {}; // the last one, with its waves
+  function surface(w, xs, ys) {
+    const c = coefficients(w);
+    if (grid.xs !== xs || grid.ys !== ys) grid = { xs, ys, vectors: waves(omega, phase, xs, ys) };
+    return outerSum(grid.vectors.map(([u, v], k) => [u, v.map((a) => c[k >> 1] * a)]), ys.length, xs.length);
+  }
+  return { kind: "fourier", dim, m, omega, phase, transform, coefficients, surface };
 }
 
-// Return Σ_k c_k cos(ω_k·x + b_k) on a grid, by cos(a + b) = cos a cos b − sin a sin b.
-function waves(omega, phase, c, xs, ys) {
+// Return vectors [u, v], two for each k, whose products u vᵀ sum to cos(ω_k·x + b_k) on a grid, by
+// cos(a + b) = cos a cos b − sin a sin b.
+function waves(omega, phase, xs, ys) {
   const m = phase.length, vectors = [];
   for (let k = 0; k < m; k++) {
     const across = xs.map((x) => omega[k] * x + phase[k]), up = ys.map((y) => omega[m + k] * y);
-    vectors.push([up.map(Math.cos), across.map((a) => c[k] * Math.cos(a))]);
-    vectors.push([up.map(Math.sin), across.map((a) => -c[k] * Math.sin(a))]);
+    vectors.push([up.map(Math.cos), across.map(Math.cos)], [up.map(Math.sin), across.map((a) => -Math.sin(a))]);
   }
-  return outerSum(vectors, ys.length, xs.length);
+  return vectors;
 }
 
 // Draw frequencies ω ~ N(0, 2γ I), the spectral density of κ, and phases b ~ U[0, 2π) (rahimi2007).

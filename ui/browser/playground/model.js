@@ -39,6 +39,10 @@ function kept(make) {
 const ranksOf = kept((seed) => random(seed).permutation(NUMBERS));
 const wavesOf = kept((seed, m) => drawFrequencies(random(seed), 2, m, 0.5));
 const pairsOf = kept(pairs);
+const fourierOf = kept((...numbers) => {
+  const m = numbers.length / 3, values = Float64Array.from(numbers);
+  return fourier(values.subarray(0, 2 * m), values.subarray(2 * m));
+});
 
 // Draw landmarks among different documents: those with the smallest random numbers, so the others stay where
 // they are when a document comes or goes.
@@ -64,7 +68,7 @@ const MAPS = {
   fourier: (world) => {
     const list = frequenciesOf(world), scale = Math.sqrt(2 * world.settings.gamma);
     const omega = [...list.map(({ x }) => scale * x), ...list.map(({ y }) => scale * y)];
-    return fourier(Float64Array.from(omega), Float64Array.from(list, ({ phase }) => phase));
+    return fourierOf(...omega, ...list.map(({ phase }) => phase));
   },
 };
 

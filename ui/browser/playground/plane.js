@@ -97,6 +97,9 @@ class Plane extends Painted {
     if (!this.frequencies) this.showFrequencies();
     const { current } = this.frequencies; // it keeps its place, which Python does not know yet
     if (current) this.turned.set(current.number, { x: current.x, y: current.y });
+    for (const one of [this.toolbar.element, this.sliders.element, this.square, this.frequencies.element]) {
+      one.inert = data.locked;
+    }
     this.drag?.keep();
     this.square.setAttribute("aria-label", data.words.plane);
     this.restyled = true;
@@ -201,6 +204,7 @@ class Plane extends Painted {
   // --- messages to Python -------------------------------------------------------------------------------------
 
   tell(change) {
+    if (this.data.locked) return; // a key may still come
     this.rev += 1;
     this.pending.push({ ...change, rev: this.rev });
     this.documents = after(this.documents, change);

@@ -53,6 +53,7 @@ class Table {
 
   update(data, tell) {
     this.tell = tell;
+    this.bars.inert = this.buttons.inert = data.locked;
     this.take(data);
     this.deaf ??= listen((news) => this.hear(news));
     this.seen.observe(this.bars);

@@ -34,6 +34,7 @@ class RankedList {
 
   show(data, send) {
     this.send = send;
+    this.rows.inert = data.locked;
     if (this.data?.tick === data.tick) return;
     const first = this.data === undefined;
     this.data = data;

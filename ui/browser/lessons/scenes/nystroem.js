@@ -160,7 +160,7 @@ class Nystroem {
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
       if (on) {
         const lit = this.lit === "C" || this.lit === "W", r = 13;
-        this.paint.put("marks", `mark${i}`, "path", {
+        this.paint.put("over", `mark${i}`, "path", {
           d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
           ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5, { fill: "transparent" }), ...ofTerm("W"),
         });
