@@ -384,7 +384,7 @@ def figure(tried: Sequence[Tried], metric: str) -> go.Figure:
     for row, name in enumerate(sets, start=1):
         own = {one.grid.label: one for one in tried if one.grid.dataset == name}
         tables = {label: sweep_map.map_data(one.grid.design, one.table, metric) for label, one in own.items()}
-        low, high = sweep_map.colours_between(pd.concat([table["value"] for table in tables.values()]))
+        low, high = sweep_map.colours_between(pd.concat([one["value"] for one in tables.values()]), metric)
         bar = {"title": {"text": metric}, "len": 0.9 / len(sets), "y": 1 - (row - 0.5) / len(sets)}
         scale = {"colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high}
         out.update_layout({f"coloraxis{row}": scale | {"colorbar": bar | {"thickness": 12}}})

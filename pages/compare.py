@@ -11,7 +11,7 @@ from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import head, tabs
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
-from ui.work.metrics import METRICS, USUAL_METRIC, metric_now
+from ui.work.metrics import metric_now
 
 row = head("Several models")
 about = row.container(width="content")
@@ -20,7 +20,7 @@ with row.container(width="content"):
 with errors_as_sentences():
     waiting = controls.make_sent()
     metric = metric_now()
-    what = chosen_runs(metric if metric in METRICS else USUAL_METRIC)
+    what = chosen_runs(metric)
     if what.notes and not waiting:  # a missing run is not lost
         how = {} if what.every else {"icon": ":material/link_off:"}
         (st.caption if what.every else st.warning)(" ".join(map(escaped, what.notes)), **how)

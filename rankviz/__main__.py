@@ -239,7 +239,11 @@ def _add_sweep(parser: ArgumentParser) -> None:
         help="a paper's design: its name in place of axes; it chooses as the paper did, unless --metric or "
         "--no-per-fold say otherwise",
     )
-    parser.add_argument("--metric", help="what to choose by, on validation parts; default MAP")
+    parser.add_argument(
+        "--metric",
+        help="what to choose by, on validation parts, also own gains: 'nDCG(gains={1: 1, 2: 9})@10', and "
+        "MeanRank, of which less is better; default NDCG@10",
+    )
     parser.add_argument(
         "--rule",
         help="how to choose: best (the default), or the simplest within one_standard_error or "

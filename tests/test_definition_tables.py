@@ -10,6 +10,7 @@ import pytest
 from rankviz import DataError, RankingData, evaluate
 from rankviz.analysis.definitions import (
     OTHER,
+    deciding_rules,
     effects_data,
     in_order,
     means_data,
@@ -167,3 +168,22 @@ def test_the_legend_has_the_value_and_the_sum_of_bars_where_a_rule_gives_another
     assert "LETOR 4.0" not in "".join(
         bar.name for bar in terms_figure(same_terms(*short, in_order(TREC), 12), 12).data
     )
+
+
+def test_the_rules_that_decide_are_the_fewest_that_give_the_other_value() -> None:
+    """A list of ten documents: LightGBM differs from LETOR by its discount, trec_eval also by its gain."""
+    data = RankingData.from_arrays(np.zeros((10, 1)), [2, 0, 1, 0, 3, 0, 1, 0, 2, 0], [1] * 10)
+    scores = np.array([9.0, 9, 7, 6, 5, 4, 3, 2, 1, 0])
+    letor = DEFINITIONS["letor"]
+
+    def decide(name: str, of: RankingData = data, by: np.ndarray = scores) -> list[str]:
+        return [rule.name for rule in deciding_rules(by, of, letor, DEFINITIONS[name], 10)]
+
+    assert decide("letor3") == []
+    assert decide("lightgbm") == decide("xgboost") == ["discount"]
+    assert decide("trec_eval") == ["gain", "discount"]
+    assert decide("sklearn") == ["gain", "discount", "equal scores"]
+    short = RankingData.from_arrays(np.zeros((3, 1)), [2, 0, 1], [1] * 3)
+    assert decide("lightgbm", short, np.array([3.0, 2, 1])) == ["discount", "fewer than k documents"]
+    empty = RankingData.from_arrays(np.zeros((10, 1)), [0] * 10, [1] * 10)
+    assert decide("lightgbm", empty) == decide("xgboost", empty) == ["no relevant document"]

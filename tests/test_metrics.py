@@ -15,7 +15,7 @@ from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import RankingData
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
-from rankviz.metrics.evaluation import COLUMNS, compared, ties_in_words
+from rankviz.metrics.evaluation import COLUMNS, compared, moved_in_words, ties_in_words
 from rankviz.metrics.lists import ranked
 
 # --- data -------------------------------------------------------------------------------------------------
@@ -122,9 +122,11 @@ def test_runs_take_the_mean_and_tell_of_the_order() -> None:
     assert (means["NDCG@1"].item(), by_order["NDCG@1"]) == (0.5, 1.0)
     assert "P@2" not in by_order
     assert compared([1, 0], data)[1] == {}
-    text = ties_in_words("A model", {"NDCG@1": 0.5, "P@2": 0.5}, by_order)
-    assert text.endswith("in the order of the file NDCG@1 would be 1.000 instead of 0.500.")
-    assert ties_in_words("A model", {"P@2": 0.5}, by_order) == ""
+    moved = moved_in_words({"NDCG@1": 0.5, "P@2": 0.5}, by_order)
+    text = ties_in_words({"A": moved, "B": {}})
+    assert text.endswith("in the order of the file NDCG@1 would be 1.000 instead of 0.500 (A).")
+    assert ties_in_words({"A": moved_in_words({"P@2": 0.5}, by_order)}) == ""
+    assert ties_in_words(dict.fromkeys("ABCDE", moved)).endswith("0.500 (C), and 2 more.")
 
 
 def test_known_answer_of_the_paper() -> None:

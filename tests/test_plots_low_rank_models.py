@@ -229,6 +229,6 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
 
 
 def test_one_very_bad_cell_does_not_flatten_the_colours() -> None:
-    low, high = low_rank_models.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]))
+    low, high = low_rank_models.colour_range(pd.Series([0.1, *[0.43, 0.44] * 10]), "MAP")
     assert 0.4 < low < 0.43
     assert 0.44 < high < 0.47

@@ -78,7 +78,7 @@ def test_numbers_in_cells_can_be_read_on_every_colour() -> None:
 
 def test_the_colour_bar_says_that_lower_values_share_its_lowest_colour() -> None:
     values = pd.Series([0.62, 0.72, 0.74, 0.76, 0.79])
-    low, high = sweep_map.colours_between(values)
+    low, high = sweep_map.colours_between(values, "MAP")
     ticks = sweep_map.bar_ticks(values, [low, high])
     assert (ticks["tickvals"][0], ticks["tickvals"][-1]) == (low, high)
     assert ticks["ticktext"][0] == f"≤ {low:.3f}"

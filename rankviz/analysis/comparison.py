@@ -14,9 +14,10 @@ from rankviz.common.arrays import BoolArray, FloatArray
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
 from rankviz.common.settings import one_of
-from rankviz.metrics.formulas import more_is_better
+from rankviz.metrics.evaluation import ties_in_words
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.paired_tests import benjamini_hochberg, holm, max_statistic, paired_tests
-from rankviz.metrics.significance import differences_of, interval, queries_in_words, tied
+from rankviz.metrics.significance import differences_of, interval, leader, queries_in_words
 
 TESTS = {
     "randomisation": "paired randomisation test",
@@ -124,11 +125,6 @@ class Comparison:
             f"the difference is {verdict} after Holm's correction over {self.family} comparisons ({own}, "
             f"adjusted {small(row['holm'])})"
         )
-
-
-def direction(metric: str) -> int:
-    """Return 1, or −1 for a metric of which less is better."""
-    return 1 if more_is_better(metric) else -1
 
 
 def _too_few(n: int) -> str:
@@ -246,17 +242,7 @@ def _adjusted(p: pd.Series[float]) -> dict[str, FloatArray]:
 
 def _equal_scores(matched: Matched, metrics: Iterable[str]) -> str:
     """Say how the order of the file would change means; "" if it would change none."""
-    moved = {one.label: one.moved_by_order(metrics) for one in matched.contestants}
-    parts = []
-    for metric in metrics:
-        said = [f"{own[metric]} ({label})" for label, own in moved.items() if metric in own]
-        parts += [f"{metric} would be {', '.join(said)}"] if said else []
-    if not parts:
-        return ""
-    return (
-        "Equal scores of documents of different grades count at the mean over their orders; in the order of "
-        f"the file {'; '.join(parts)}."
-    )
+    return ties_in_words({one.label: one.moved_by_order(metrics) for one in matched.contestants})
 
 
 def _unvalued(metric: str, table: pd.DataFrame, matched: Matched) -> str:
@@ -322,8 +308,8 @@ def best_of(matched: Matched, metric: str, baseline: str) -> BestCandidate:
             "p_chosen": max_statistic(differences),
         }
     )
-    best = others[int(np.argmax(direction(metric) * tied(table["mean"].to_numpy())))]
-    return BestCandidate(best, baseline, metric, len(values), table)
+    best = leader(table.set_index("label")["mean"], metric)
+    return BestCandidate(str(best), baseline, metric, len(values), table)
 
 
 DIGITS = 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -149,6 +150,25 @@ def value(scores: FloatArray, data: RankingData, definition: Definition, metric:
         return float("nan")
     mean = evaluate(scores, data, definition, at=[k]).mean
     return float(mean.get(metric, np.nan))
+
+
+def deciding_rules(
+    scores: FloatArray, data: RankingData, chosen: Definition, other: Definition, k: int
+) -> list[Rule]:
+    """Return the fewest rules of another definition that give its NDCG@k of a list, put into the chosen one.
+
+    Empty if both give the same.
+    """
+    metric, wanted = f"NDCG@{k}", value(scores, data, other, f"NDCG@{k}", k)
+    differing = [one for one in RULES if one.of_ndcg and one.in_words(chosen) != one.in_words(other)]
+    for size in range(len(differing) + 1):
+        for rules in combinations(differing, size):
+            fields = [field for one in rules for field in one.fields]
+            changed = replace(chosen, **{field: getattr(other, field) for field in fields}, largest_k=None)
+            found = value(scores, data, changed, metric, k)
+            if np.isclose(found, wanted, rtol=0, atol=ROUNDING, equal_nan=True):
+                return list(rules)
+    return differing
 
 
 def means_data(scores: FloatArray, data: RankingData, k: int, chosen: Definition) -> pd.DataFrame:

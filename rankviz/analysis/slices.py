@@ -11,6 +11,7 @@ import pandas as pd
 from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
 from rankviz.datasets.types import RankingData
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import compare, tied
 
 REGRESSION = (
@@ -82,7 +83,8 @@ def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None
         values, who = judge.by_query(metric).dropna(), judge.label
         caveat = REGRESSION.format(judge=who) if who in matched.labels else ""
     names = f"{metric} {{:.2f}} to {{:.2f}}"
-    return Slicing(f"difficulty ({who})", _quantiles(values, n, names), caveat)
+    groups = list(_quantiles(values, n, names).items())
+    return Slicing(f"difficulty ({who})", dict(groups[:: direction(metric)]), caveat)
 
 
 def by_choice(groups: Mapping[str, Iterable[object]]) -> Slicing:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, direction
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.common.numbers import as_csv, counted, small, with_minus
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
 

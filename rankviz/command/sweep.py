@@ -7,12 +7,13 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
+from rankviz.analysis.contestants import with_measures
 from rankviz.command.output import OWNER, Bar, note, print_json, print_table, print_text, rows
 from rankviz.command.values import (
     base_spec,
@@ -26,12 +27,16 @@ from rankviz.common.errors import SettingError
 from rankviz.common.parallel import cores
 from rankviz.common.settings import one_of
 from rankviz.datasets.folds import find_datasets, open_fold
+from rankviz.metrics.evaluation import COLUMNS, column_name
 from rankviz.runs import cost, select
 from rankviz.runs.axes import KINDS, Axis, Range, axis_setting
 from rankviz.runs.designs import Design
 from rankviz.runs.estimate import Shape
 from rankviz.runs.presets import PRESETS
+from rankviz.runs.run import open_named
 from rankviz.runs.selection import Choice
+from rankviz.runs.spec import RunSpec
+from rankviz.runs.sweep_table import TEST, VALIDATION
 from rankviz.shards.backend import HERE, place_of
 from rankviz.store import RunStore
 from rankviz.store.execution import LocalWorkers
@@ -47,6 +52,8 @@ LOOK_SECONDS = 0.5
 def run(chosen: Namespace) -> int:
     """Make the runs, or print their cost; return 1 if some failed, 130 after Ctrl-C."""
     _check_arguments(chosen)
+    if chosen.metric is not None:
+        chosen.metric = column_name(chosen.metric)
     with closing(RunStore()) as store:
         if chosen.resume is not None:
             status = _study_to_resume(store, chosen)
@@ -168,13 +175,33 @@ def _watch(execution: LocalWorkers | ClusterWorkers, store: RunStore, study: str
         note(f"{digest}: {why}")
     failed = status.counts.get(FAILED, 0) + status.counts.get(LOST, 0)
     if failed < status.total:
-        _print_choice(table, status, as_json=chosen.json)
+        _print_choice(_with_metric(store, table, status), status, as_json=chosen.json)
     return 1 if failed else 0
+
+
+def _with_metric(store: RunStore, table: pd.DataFrame, status: StudyStatus) -> pd.DataFrame:
+    """Return the table with the means of the sweep's metric, computed from scores if runs lack it."""
+    metric, means = _choice_of(status).metric, dict[str, dict[str, float]]()
+    if metric in COLUMNS:
+        return table
+    opened = cache(partial(open_named, roots=status.study.roots))  # by spec, of which only the data differ
+    done = list(table.index[table["state"] == DONE])
+    for digest, spec in zip(done, store.listing.specs(done), strict=True):
+        record = store.records.find([spec])[spec]
+        fold = opened(RunSpec(spec.dataset, spec.fold, digest=spec.digest))
+        for part in VALIDATION, TEST:
+            more = with_measures(record, part[:-1], [metric], partial(fold.parts.__getitem__, part[:-1]))
+            means.setdefault(digest, {})[f"{part}{metric}"] = float(more.metrics[part[:-1]][metric].mean())
+    return table.join(pd.DataFrame.from_dict(means, orient="index"))
+
+
+def _choice_of(status: StudyStatus) -> Choice:
+    return Choice.of_study(status.study.design) or Choice()
 
 
 def _print_choice(table: pd.DataFrame, status: StudyStatus, *, as_json: bool) -> None:
     """Print the chosen cell, and its metrics on the test part."""
-    choice = Choice.of_study(status.study.design) or Choice()
+    choice = _choice_of(status)
     found = select(_design_of_study(status), table, choice.metric, per_fold=choice.per_fold, rule=choice.rule)
     if as_json:
         print_json(

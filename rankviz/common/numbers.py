@@ -62,6 +62,11 @@ def with_minus(value: float, form: str) -> str:
     return text.replace("-", "−") if re.search("[1-9]|nan|inf", text) else text.lstrip("+-")
 
 
+def metric_in_words(value: float) -> str:
+    """Format the value of a metric by three decimals; a query that its definition leaves out has none."""
+    return "undefined" if value != value else f"{value:.3f}"
+
+
 def unbroken(text: str) -> str:
     """Return a text that does not break around its equals signs: "m = 50" stays on one line."""
     return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")

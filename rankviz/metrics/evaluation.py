@@ -266,17 +266,25 @@ def moved_in_words(means: Mapping[str, float], by_order: Mapping[str, float]) ->
     return {name: f"{one} instead of {other}" for name, (one, other) in digits.items() if one != other}
 
 
-def ties_in_words(name: str, means: Mapping[str, float], by_order: Mapping[str, float]) -> str:
-    """Say what equal scores make of the `means` of a model; "" if the order of the file would change none.
+MOST_TOLD = 3
+"""Largest number of models that a note on equal scores names for a metric."""
 
-    `by_order` has the means by that order where they differ; see `compared`.
+
+def ties_in_words(moved: Mapping[str, Mapping[str, str]]) -> str:
+    """Say how the order of the file would change means of models; "" if it would change none.
+
+    `moved` has the result of `moved_in_words` by the name of a model.
     """
-    moved = [f"{metric} would be {said}" for metric, said in moved_in_words(means, by_order).items()]
-    if not moved:
+    parts = []
+    for metric in dict.fromkeys(name for own in moved.values() for name in own):
+        said = [f"{own[metric]} ({label})" for label, own in moved.items() if metric in own]
+        more = [f"and {len(said) - MOST_TOLD} more"] if len(said) > MOST_TOLD else []
+        parts.append(f"{metric} would be {', '.join([*said[:MOST_TOLD], *more])}")
+    if not parts:
         return ""
     return (
-        f"{name} gives documents of different grades the same score. They count at the mean over their "
-        f"orders; in the order of the file {', '.join(moved)}."
+        "Equal scores of documents of different grades count at the mean over their orders; in the order of "
+        f"the file {'; '.join(parts)}."
     )
 
 

@@ -432,12 +432,12 @@ def spelled(formula: Formula, parameters: Sequence[float], changes: Sequence[str
     return f"{formula.alias or formula.name}{brackets}{cut}{f' ({by})' * bool(by)}"
 
 
-def more_is_better(name: str) -> bool:
-    """Return False for a metric of which less is better, such as "MeanRank"; True for an unknown one."""
+def direction(metric: str) -> int:
+    """Return 1, or −1 for a metric of which less is better, such as "MeanRank"; 1 for an unknown one."""
     try:
-        return read_name(name)[0].more_is_better
+        return 1 if read_name(metric)[0].more_is_better else -1
     except SettingError:
-        return True
+        return 1
 
 
 def check(formula: Formula, parameters: Sequence[float], definition: Definition) -> None:

@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import interval_in_words, with_minus
 from rankviz.datasets.array_checks import real_array
+from rankviz.metrics.formulas import direction
 
 METHOD = "Student's t over queries, with the end on the side of the longer tail moved out"
 """Name of the interval method, for captions and help texts."""
@@ -98,6 +99,10 @@ class Comparison:
         uneven = self.n_queries if self.n_uneven is None else self.n_uneven
         return uneven >= self.n_needed and (self.interval.low > 0.0 or self.interval.high < 0.0)
 
+    def verdict(self, metric: str) -> int:
+        """Return 1 if a is better than b by this metric, −1 if it is worse, 0 if not distinguishable."""
+        return int(np.sign(self.difference)) * direction(metric) if self.distinguishable else 0
+
     def _few(self) -> str:
         """Mention how few queries differ, if too few for a decision; "" otherwise."""
         if self.n_uneven is None or self.n_uneven >= self.n_needed:
@@ -112,7 +117,8 @@ class Comparison:
         verdict = "significant" if self.distinguishable else "no significant difference"
         if self.n_queries < self.n_needed or not self.interval.known:
             verdict = f"too few {'queries' if self.n_queries < self.n_needed else 'differences'} to decide"
-        return f"{metric} {with_minus(self.difference, form)}{ends}, {queries}: {verdict}"
+        less = " (less is better)" * (direction(metric) < 0)
+        return f"{metric}{less} {with_minus(self.difference, form)}{ends}, {queries}: {verdict}"
 
     @property
     def form(self) -> str:
@@ -142,7 +148,7 @@ class Comparison:
                 f"By {metric}, {name_a} does not differ significantly from {name_b} with {queries}"
                 f"{self._few()} (difference {with_minus(self.difference, '+z.3f')}, {ends})"
             )
-        word = "better" if low > 0 else "worse"
+        word = "better" if self.verdict(metric) > 0 else "worse"
         (near, far), digits = sorted((abs(low), abs(high))), self._digits()
         return (
             f"{name_a} is {word} than {name_b} by {abs(self.difference):.{digits}f} {metric} "
@@ -273,6 +279,11 @@ def queries_needed(confidence: float = 0.95) -> int:
     1 − confidence.
     """
     return 1 + math.ceil(-math.log2(1.0 - confidence))
+
+
+def leader(values: pd.Series[float], metric: str) -> Any:
+    """Return the label of the best of several means, the first one in a tie; some may be NaN."""
+    return pd.Series(direction(metric) * tied(values.to_numpy(np.float64)), values.index).idxmax()
 
 
 def largest(*values: NDArray[np.floating[Any]]) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from rankviz.common.numbers import small
+from rankviz.metrics.formulas import direction
 from rankviz.models.methods import USUAL
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
@@ -18,8 +19,8 @@ from rankviz.plots.style import (
     MethodStyle,
     colour_range,
     finished,
+    metric_range,
     powers_axis,
-    share_range,
     style_of,
     translucent,
 )
@@ -123,7 +124,7 @@ def factors_figure(
     if metric == OBJECTIVE:
         fig.update_yaxes(title_text="objective, ½‖w‖² − Σα (lower is better)", tickformat=",.7~g")
     else:
-        ends = share_range(min(values), max(values))
+        ends = metric_range(min(values), max(values), metric)
         fig.update_yaxes(title_text=f"mean {metric} over queries", range=ends, tickformat=".2f")
     return finished(fig, height=420)
 
@@ -165,7 +166,7 @@ def weights_figure(
         [_cell(value, (n, c) in zero) for c, value in zip(coupling, row, strict=True)]
         for n, row in zip(nuclear, values, strict=True)
     ]
-    low, high = colour_range(table["value"])
+    low, high = colour_range(table["value"], metric)
     fig = go.Figure(
         go.Heatmap(
             x=[f"{c:g}" for c in coupling],
@@ -175,7 +176,7 @@ def weights_figure(
             texttemplate="%{text}",
             zmin=low,
             zmax=high,
-            colorscale=COLOURS,
+            colorscale=COLOURS[:: direction(metric)],
             textfont={"color": "#1a1a1a", "size": CELL_SIZE},
             colorbar={"title": {"text": metric, "side": "top"}, "thickness": 10, "xpad": 4} | TICKS,
             hovertemplate=f"nuclear %{{y}}, coupling %{{x}}: {metric} %{{z:.4f}}<extra></extra>",

@@ -22,8 +22,8 @@ from rankviz.plots.style import (
     error_bars,
     finished,
     line_of,
+    metric_range,
     powers_axis,
-    share_range,
     style_of,
     translucent,
 )
@@ -105,7 +105,7 @@ def metric_figure(
     for panel, metric in enumerate(metrics):
         place: dict[str, Any] = {"row": panel // columns + 1, "col": panel % columns + 1}
         shown = lines[lines["metric"] == metric]
-        _panel(fig, shown, ends, x, place, legend=panel == 0)
+        _panel(fig, shown, metric, ends, x, place, legend=panel == 0)
         if current is not None and x == "m" and (shown["m"] > 0).any():
             fig.add_vline(x=current, line=GUIDE, **place)
             side = "right" if current > math.sqrt(ends[0] * ends[1]) else "left"  # more space there
@@ -145,6 +145,7 @@ def _axis(
 def _panel(
     fig: go.Figure,
     lines: pd.DataFrame,
+    metric: str,
     ends: tuple[float, float],
     x: str,
     place: dict[str, Any],
@@ -159,7 +160,8 @@ def _panel(
             colour, group = translucent(str(method)), str(method)
             add_band(fig, rising["m"], rising["low"], rising["high"], colour, legendgroup=group, **place)
         _line(fig, str(method), rising, x, place, legend=legend, above=place_in_turn == 0)
-    fig.update_yaxes(range=share_range(lines["low"].min(), lines["high"].max()), tickformat=".2f", **place)
+    span = metric_range(lines["low"].min(), lines["high"].max(), metric)
+    fig.update_yaxes(range=span, tickformat=".2f", **place)
 
 
 def _level(

@@ -25,8 +25,8 @@ from rankviz.plots.style import (
     evenly,
     finished,
     line_of,
+    metric_range,
     ring,
-    share_range,
     style_of,
     translucent,
     verbatim,
@@ -173,7 +173,10 @@ def _add_metric(fig: go.Figure, table: pd.DataFrame, method: str, **place: Any) 
 def _finish_metric(fig: go.Figure, table: pd.DataFrame, metric: str, **place: Any) -> None:
     low, high = table[["low", "mean"]].min().min(), table[["high", "mean"]].max().max()
     fig.update_yaxes(
-        title_text=f"mean {metric}", range=share_range(float(low), float(high)), tickformat=".2f", **place
+        title_text=f"mean {metric}",
+        range=metric_range(float(low), float(high), metric),
+        tickformat=".2f",
+        **place,
     )
 
 
@@ -225,7 +228,7 @@ def sample_figure(table: pd.DataFrame, axis: SampleAxis, metric: str) -> go.Figu
         fig.update_xaxes(type="log")
     fig.update_yaxes(
         title_text=f"mean {metric} over queries",
-        range=share_range(min(table["mean"].min(), *low), max(table["mean"].max(), *high)),
+        range=metric_range(min(table["mean"].min(), *low), max(table["mean"].max(), *high), metric),
         tickformat=".2f",
     )
     return finished(fig, height=440)

@@ -14,6 +14,7 @@ from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, Front, standin
 from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.analysis.slices import Slicing, sliced
 from rankviz.common.numbers import small, with_minus
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import queries_in_words
 from rankviz.plots.style import (
     EVEN_COLOUR,
@@ -23,11 +24,10 @@ from rankviz.plots.style import (
     add_note,
     finished,
     line_of,
+    metric_range,
     ring,
     row_axis,
     second_tone,
-    share_range,
-    snapped_range,
     style_of,
     verbatim,
     with_opacity,
@@ -127,8 +127,8 @@ def metrics_figure(table: pd.DataFrame) -> go.Figure:
     )
     ends = table[["low", "mean"]].min().min(), table[["mean", "high"]].max().max()
     ends = ends if table["mean"].notna().any() else (0.0, 1.0)
-    limits = share_range if ends[1] <= 1 else snapped_range
-    hover, axis = shown.apply(_metric_hover, axis=1), {"range": limits(*ends), "tickformat": ".2f"}
+    limits = metric_range(ends[0], ends[1], min(table["metric"], key=direction))
+    hover, axis = shown.apply(_metric_hover, axis=1), {"range": limits, "tickformat": ".2f"}
     return dot_intervals(shown, "mean over queries, 95 % interval", hover, xaxis=axis)
 
 
@@ -325,7 +325,7 @@ def curve_figure(table: pd.DataFrame, metric: str = "NDCG") -> go.Figure:
         xaxis={"title": "cut-off k (rank)", "dtick": 1},
         yaxis={
             "title": f"mean {metric}@k over queries",
-            "range": share_range(float(low), float(high)),
+            "range": metric_range(float(low), float(high), metric),
             "tickformat": ".2f",
         },
     )

@@ -26,9 +26,9 @@ from rankviz.plots.style import (
     add_marks,
     finished,
     line_of,
+    metric_range,
     ranks_of,
     ring,
-    share_range,
     style_of,
 )
 
@@ -287,7 +287,7 @@ def draws_figure(table: pd.DataFrame, metric: str, m: int, seed: int, grid: Sequ
     axis = kernel_error.error_axis(errors.assign(low=errors["value"], high=errors["value"]), "frobenius")
     fig.update_yaxes(axis | {"title": "relative error ‖K̃ − K‖ / ‖K‖"}, row=1, col=1)
     values = table.loc[table["measure"] == metric, "value"].dropna()
-    ends = share_range(values.min(), values.max()) if len(values) else [0, 1]
+    ends = metric_range(values.min(), values.max(), metric) if len(values) else [0, 1]
     fig.update_yaxes(range=ends, tickformat=".2f", title_text=f"mean {metric}", row=1, col=2)
     return finished(fig, height=HEIGHT, margin={"l": 60, "r": 20, "t": 35, "b": 50})
 

@@ -17,6 +17,7 @@ from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
+from rankviz.metrics.formulas import direction
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     EVEN_COLOUR,
@@ -28,6 +29,7 @@ from rankviz.plots.style import (
     finished,
     ring,
     second_tone,
+    snapped_range,
     style_of,
 )
 from rankviz.runs.description import PART_NAMES
@@ -57,10 +59,10 @@ def query_data(
     """Return columns query, documents, left, right, difference (left − right) of a metric on part `where`.
 
     Then tau and overlap of `agreement`, the result of `ranking_error.ranking_errors` for the two. Queries
-    keep their order; differences below 1e-12 are rounding and count as 0.
+    keep their order; differences below 1e-12 are rounding and count as 0. Values may be NaN.
     """
     a, b = (record.metrics[where][metric].to_numpy() for record in (left, right))
-    difference = np.where(np.abs(a - b) > ROUNDING, a - b, 0.0)
+    difference = np.where(np.abs(a - b) <= ROUNDING, 0.0, a - b)
     columns = {"query": part.query_ids, "documents": np.diff(part.ptr), "left": a, "right": b}
     alike = {name: agreement[name].to_numpy() for name in ("tau", "overlap")}
     return pd.DataFrame(columns | {"difference": difference} | alike)
@@ -73,19 +75,26 @@ def scatter_figure(
     selected: Collection[int] = (),
     chosen: int | None = None,
 ) -> go.Figure:
-    """Draw the left model's metric over the right one's: left leads above the diagonal; hollow: equal."""
+    """Draw the left model's metric over the right one's; hollow: equal.
+
+    The left one leads above the diagonal, or below it if less of the metric is better.
+    """
     left, right = drawn
     fig = go.Figure()
-    add_line(fig, [0, 1], [0, 1])
+    ends = _ends_of_both(table, metric)
+    add_line(fig, ends, ends)
     size = 7 + 13 * np.sqrt(table["documents"].to_numpy() / max(1, table["documents"].max()))
     fig.add_scatter(x=table["right"], y=table["left"], **_points(table, drawn, metric, selected, size))
     _add_ring(fig, table[table["query"] == chosen], "right", "left", size)
     alike = left.symbol != right.symbol  # then markers distinguish them, and one colour is too light for text
-    for side, x, y, anchor in ((left, 0.02, 0.98, "left"), (right, 0.98, 0.02, "right")):
+    above, below = drawn[:: direction(metric)]
+    for side, x, y, anchor in ((above, 0.02, 0.98, "left"), (below, 0.98, 0.02, "right")):
         text = f"{_SHAPES[side.symbol]} {side.name} ahead" if alike else f"{side.name} ahead"
         colour = left.colour if alike else side.colour
         add_note(fig, text, x, y, anchor, None, xref="paper", yref="paper", font_color=colour)
-    axis = {"range": [-0.04, 1.04], "tickformat": ".1f", "dtick": 0.2, "zeroline": False}
+    room = 0.04 * (ends[1] - ends[0])
+    axis: dict[str, Any] = {"range": [ends[0] - room, ends[1] + room], "zeroline": False}
+    axis |= {"tickformat": ".1f", "dtick": 0.2} if ends == [0, 1] else {"nticks": 6}
     return finished(
         fig,
         height=480,
@@ -94,6 +103,14 @@ def scatter_figure(
         yaxis=axis | {"title": f"{metric}, {left.name}"},
         margin={"l": 60, "r": 20, "t": 30, "b": 55},
     )
+
+
+def _ends_of_both(table: pd.DataFrame, metric: str) -> list[float]:
+    """Return the ends of both axes: 0 and 1, or around the values of a metric that has no largest value."""
+    values = table[["left", "right"]].to_numpy(np.float64)
+    if direction(metric) > 0 or np.isnan(values).all():
+        return [0, 1]
+    return snapped_range(float(np.nanmin(values)), float(np.nanmax(values)), 1.0)
 
 
 def strip_figure(
@@ -147,7 +164,7 @@ def _points(
 ) -> dict[str, Any]:
     """Return the points' style: the leader's colour, faded if not selected."""
     left, right = drawn
-    ahead = np.sign(table["difference"]).to_numpy()
+    ahead = direction(metric) * np.sign(table["difference"]).to_numpy()
     columns = ["query", "documents", "left", "right", "difference", "tau"]
     return {
         "mode": "markers",
@@ -262,7 +279,7 @@ def difference_figure(
         title = {"text": f"queries, by Δ{metric}"}
         quiet = {"showgrid": False, "showticklabels": False, "zeroline": False}
         layout[f"xaxis{number}"] = {"domain": ends, "title": title} | quiet
-        layout["annotations"].append(_title(own, PART_NAMES[part], ends))
+        layout["annotations"].append(_title(own, PART_NAMES[part], metric, ends))
         bars.append(_bars(own, metric, colour, chosen, f"x{number}"))
     return finished(go.Figure(bars), **layout)
 
@@ -273,9 +290,10 @@ def _ends(place: int, panels: int) -> list[float]:
     return [place * (width + GAP), place * (width + GAP) + width]
 
 
-def _title(table: pd.DataFrame, name: str, ends: list[float]) -> dict[str, Any]:
+def _title(table: pd.DataFrame, name: str, metric: str, ends: list[float]) -> dict[str, Any]:
     """Return a panel's title with the part's numbers of queries, gains and losses."""
-    gained, lost = int((table["difference"] > 0).sum()), int((table["difference"] < 0).sum())
+    gains = direction(metric) * table["difference"]
+    gained, lost = int((gains > 0).sum()), int((gains < 0).sum())
     return {
         "text": f"{name} ({len(table)})<br>{gained} ▲ {lost} ▼",  # two lines: panels may be narrow
         "x": sum(ends) / 2,
@@ -292,7 +310,7 @@ def _bars(
     table: pd.DataFrame, metric: str, colour: str, chosen: tuple[str, object] | None, axis: str
 ) -> go.Bar:
     own = [(part, query) == chosen for part, query in zip(table["part"], table["query"], strict=True)]
-    tones = np.where(table["difference"] < 0, second_tone(colour), colour)
+    tones = np.where(direction(metric) * table["difference"] < 0, second_tone(colour), colour)
     return go.Bar(
         x=table["place"],
         y=table["difference"],

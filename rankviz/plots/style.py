@@ -17,6 +17,7 @@ from rankviz.datasets.statistics import document_names
 from rankviz.datasets.types import RankingData
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import LOSSES
+from rankviz.metrics.formulas import direction
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of as look_of
 
@@ -291,13 +292,16 @@ def snapped_range(low: float, high: float, step: float = 0.1) -> list[float]:
     return [step * math.floor((low - room) / step), step * math.ceil((high + room) / step)]
 
 
-def colour_range(values: pd.Series[float], clipped: float = 0.1, step: float = 0.02) -> list[float]:
-    """Return the colour range, from the quantile `clipped` to the largest value, on whole steps.
+def colour_range(
+    values: pd.Series[float], metric: str, clipped: float = 0.1, step: float = 0.02
+) -> list[float]:
+    """Return the colour range of values of a metric, on whole steps.
 
-    Lower values share one colour; else one very low value would hide all other differences.
+    The worst, a share `clipped`, have one colour; else one very bad value would hide all other differences.
     """
-    low = float(values.quantile(clipped, "higher"))
-    return snapped_range(low, float(values.max()), step)
+    sign = direction(metric)
+    low = float((sign * values).quantile(clipped, "higher"))
+    return sorted(sign * end for end in snapped_range(low, float((sign * values).max()), step))
 
 
 def translucent(look: str, share: float = 0.18) -> str:
@@ -322,10 +326,10 @@ def whole_ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickformat": ",d"} | ({"tick0": 0, "dtick": 1} if high - low <= FEW else {})
 
 
-def share_range(low: float, high: float) -> list[float]:
-    """Return a range that ends on tenths around [low, high], within the limits of a share."""
+def metric_range(low: float, high: float, metric: str) -> list[float]:
+    """Return a range that ends on tenths around [low, high], within the limits of the metric."""
     ends = snapped_range(low, high)
-    return [max(ends[0], -ROOM), min(ends[1], 1 + ROOM)]
+    return [max(ends[0], -ROOM), min(ends[1], 1 + ROOM) if direction(metric) > 0 else ends[1]]
 
 
 def shown_documents(part: RankingData, query: int) -> list[str]:

@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rankviz.plots.style import CHOSEN_COLOUR, LOW_TO_HIGH, add_note, finished
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader
+from rankviz.plots.style import CHOSEN_COLOUR, add_note, finished
 from rankviz.plots.sweep_settings import (
     STEP,
     axis_positions,
     axis_ticks,
     axis_title,
     colours_between,
+    from_worst_to_best,
     listed_values,
     value_text,
 )
@@ -39,7 +42,8 @@ def map_data(
     """Return one row per cell that reads both settings: x, y, value, runs, done, best.
 
     value is the mean on validation over folds, NaN until all runs of the cell are finished; runs and done
-    count them; best marks the largest value. Raises `SettingError` for a metric that is not in the table.
+    count them; best marks the best value, the first one in a tie. Raises `SettingError` for a metric that the
+    table lacks.
     """
     runs, column = results(design, table), metric_column(table, metric)
     counted = np.isfinite(runs[column]).groupby(runs["cell"]).agg(["size", "sum"])
@@ -47,7 +51,8 @@ def map_data(
     cells["value"] = by_fold(runs, column).mean(axis=1, skipna=False)
     cells["runs"], cells["done"] = counted["size"], counted["sum"]
     cells = cells.dropna(subset=["x", "y"]).rename_axis("cell").reset_index()
-    return cells.assign(best=cells.index == (cells["value"].idxmax() if cells["value"].notna().any() else -1))
+    some = cells["value"].notna().any()
+    return cells.assign(best=cells.index == (leader(cells["value"], metric) if some else -1))
 
 
 def map_figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y: str = "gamma") -> go.Figure:
@@ -58,9 +63,9 @@ def map_figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y
     """
     fig = go.Figure()
     known = table.dropna(subset=["value"])
-    ends = colours_between(known["value"])
+    ends = colours_between(known["value"], metric)
     bar = {"title": {"text": f"mean {metric}", "side": "top"}, "thickness": 10, "xpad": 4}
-    colours = {"colorscale": LOW_TO_HIGH, "colorbar": bar | bar_ticks(known["value"], ends)}
+    colours = {"colorscale": from_worst_to_best(metric), "colorbar": bar | bar_ticks(known["value"], ends)}
     if listed_values(design, x) and listed_values(design, y):
         _add_cells(fig, table, design, metric, (x, y), {"zmin": ends[0], "zmax": ends[1]} | colours)
     else:
@@ -73,13 +78,14 @@ def map_figure(table: pd.DataFrame, design: Design, metric: str, x: str = "C", y
 
 
 def bar_ticks(values: pd.Series[float], ends: list[float]) -> dict[str, list[Any]]:
-    """Return ticks of the colour bar; the lowest shows ≤ if lower values share its colour."""
+    """Return ticks of the colour bar; an end shows ≤ or ≥ if values beyond it share its colour."""
     at = ticks_between(*ends)
-    clipped = len(values) > 0 and float(values.min()) < ends[0]
-    return {
-        "tickvals": at,
-        "ticktext": ["≤ " * (clipped and value == at[0]) + f"{value:.3f}" for value in at],
-    }
+    words = [f"{value:.3f}" for value in at]
+    if len(values) and float(values.min()) < ends[0]:
+        words[0] = f"≤ {words[0]}"
+    if len(values) and float(values.max()) > ends[1]:
+        words[-1] = f"≥ {words[-1]}"
+    return {"tickvals": at, "ticktext": words}
 
 
 def ticks_between(low: float, high: float) -> list[float]:
@@ -99,7 +105,7 @@ def _add_cells(
     look: dict[str, Any],
 ) -> None:
     x, y = (listed_values(design, name) for name in names)
-    best = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
+    best = _best_in_place(table, metric)
     at = {(row.x, row.y): float(str(row.value)) for row in best.itertuples()}
     values = [[at.get((one, other), math.nan) for one in x] for other in y]
     words = value_texts(design, names, (x, y))
@@ -117,6 +123,12 @@ def _add_cells(
         ygap=2,
         **look,
     )
+
+
+def _best_in_place(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the best complete cell of each place on the map."""
+    ordered = table.dropna(subset=["value"]).sort_values("value", ascending=direction(metric) > 0)
+    return ordered.drop_duplicates(["x", "y"], keep="last")
 
 
 def _add_points(
@@ -200,24 +212,25 @@ def partial_means(design: Design, table: pd.DataFrame, metric: str) -> pd.Series
     return (folds - level).mean(axis=1) + float(level.mean())
 
 
-def colour_limits(table: pd.DataFrame, begun: pd.Series[float]) -> list[float]:
+def colour_limits(table: pd.DataFrame, begun: pd.Series[float], metric: str) -> list[float]:
     """Return the colour range: of complete cells, or of begun ones before any is complete."""
     known = table["value"].dropna()
-    return colours_between(known if len(known) else begun.dropna())
+    return colours_between(known if len(known) else begun.dropna(), metric)
 
 
 def add_unfinished(
-    fig: go.Figure, table: pd.DataFrame, begun: pd.Series[float], design: Design, names: Names
+    fig: go.Figure, table: pd.DataFrame, begun: pd.Series[float], design: Design, metric: str, names: Names
 ) -> go.Figure:
     """Add small squares for incomplete cells: hollow before any fold is finished, then coloured."""
     complete = pd.MultiIndex.from_frame(table.loc[table["value"].notna(), ["x", "y"]])
     coming = table[~pd.MultiIndex.from_frame(table[["x", "y"]]).isin(complete)]
-    coming = coming.assign(begun=coming["cell"].map(begun)).sort_values("begun", na_position="first")
+    coming = coming.assign(begun=coming["cell"].map(begun))
+    coming = coming.sort_values("begun", ascending=direction(metric) > 0, na_position="first")
     coming = coming.drop_duplicates(["x", "y"], keep="last")
-    low, high = colour_limits(table, begun)
+    low, high = colour_limits(table, begun, metric)
     looks: dict[str, dict[str, Any]] = {
         "to come": {"symbol": "square-open", "color": UNFINISHED_COLOUR, "line": {"width": 1}},
-        "so far": {"symbol": "square", "colorscale": LOW_TO_HIGH, "cmin": low, "cmax": high},
+        "so far": {"symbol": "square", "colorscale": from_worst_to_best(metric), "cmin": low, "cmax": high},
     }
     for name, rows in (("to come", coming["begun"].isna()), ("so far", coming["begun"].notna())):
         at, look = placed_at(coming[rows], design, names), {"size": 14} | looks[name]
@@ -237,7 +250,7 @@ def add_click_targets(
 
     Of several cells in one place it is the best.
     """
-    known = table.dropna(subset=["value"]).sort_values("value").drop_duplicates(["x", "y"], keep="last")
+    known = _best_in_place(table, metric)
     at, words = placed_at(known, design, names), value_texts(design, names, (known["x"], known["y"]))
     rows = zip(known["cell"], *words, known["value"], strict=True)
     fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"type": "heatmap"})

@@ -18,6 +18,8 @@ from plotly.subplots import make_subplots
 from rankviz.common.numbers import exact, power_of_two
 from rankviz.common.settings import Powers, Setting
 from rankviz.features.registry import FEATURE_MAP
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
@@ -35,7 +37,7 @@ from rankviz.runs.designs import Design
 from rankviz.runs.sweep_table import cell_values, curves, shares, worth
 
 CLIPPED, STEP = 0.25, 0.005
-"""A quarter of the cells shares the lowest colour, which leaves contrast for the better ones."""
+"""A quarter of the cells shares the worst colour, which leaves contrast for the better ones."""
 MOST_TICKS = 10
 NO_VALUE_TEXT = "–"
 """The value of a setting that is not read, or is None."""
@@ -101,9 +103,14 @@ def _exponents(axis: Range) -> list[float]:
     return whole[:: math.ceil(len(whole) / 8)] if len(whole) > 1 else [low, high]
 
 
-def colours_between(values: pd.Series[float]) -> list[float]:
+def colours_between(values: pd.Series[float], metric: str) -> list[float]:
     """Return the colour range of cells."""
-    return colour_range(values, CLIPPED, STEP) if len(values) else [0.0, 1.0]
+    return colour_range(values, metric, CLIPPED, STEP) if len(values) else [0.0, 1.0]
+
+
+def from_worst_to_best(metric: str) -> list[str]:
+    """Return the colours of rising values: the best value has the last colour of `LOW_TO_HIGH`."""
+    return list(LOW_TO_HIGH[:: direction(metric)])
 
 
 MOST_LINES = 6
@@ -119,7 +126,8 @@ def curves_data(
     found = curves(design, table, metric, setting, lines)
     if lines is None or not len(found):
         return found.assign(best=True)
-    tops = found.groupby(lines, sort=False)["mean"].max().sort_values(ascending=False)
+    best = found.groupby(lines, sort=False)["mean"].agg("max" if direction(metric) > 0 else "min")
+    tops = best.sort_values(ascending=direction(metric) < 0)
     kept = found[found[lines].isin(tops.index[:MOST_LINES])]
     return kept.assign(best=kept[lines] == tops.index[0]).reset_index(drop=True)
 
@@ -146,7 +154,7 @@ def curves_figure(
     for (value, rows), tone in zip(groups, tones, strict=True):
         _add_line(fig, rows, design, metric, (setting, lines), value, tone)
     if len(table):
-        row = table.loc[[table["mean"].idxmax()]]
+        row = table.loc[[leader(table["mean"], metric)]]
         x = axis_positions(design, setting, row[setting])
         fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=ring(15), hoverinfo="skip")
     fig.update_xaxes(title_text=axis_title(design, setting), zeroline=False, **axis_ticks(design, setting))
@@ -212,7 +220,7 @@ def parallel_data(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFr
     Raises `SettingError` for a metric that is not in the table.
     """
     cells = cell_values(design, table, metric).drop(columns=["low", "high"])
-    return cells.sort_values("value", kind="stable")
+    return cells.sort_values("value", ascending=direction(metric) > 0, kind="stable")
 
 
 def parallel_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
@@ -221,17 +229,17 @@ def parallel_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figu
     A cell that does not read a setting crosses its axis below all values, at "–".
     """
     fig = go.Figure()
-    ends = colours_between(table["value"])
+    ends = colours_between(table["value"], metric)
     places = _places(table, design)
     shares = ((table["value"] - ends[0]) / ((ends[1] - ends[0]) or 1.0)).clip(0, 1)
     tones = (shares * (TONES - 1)).round().astype(int)
-    colours = sample_colorscale(list(LOW_TO_HIGH), [tone / (TONES - 1) for tone in range(TONES)])
+    colours = sample_colorscale(from_worst_to_best(metric), [tone / (TONES - 1) for tone in range(TONES)])
     words = [
         ", ".join(_assignment(design, name, row[name]) for name in design.names)
         + f"<br>{metric} {row['value']:.4f}"
         for _, row in table.iterrows()
     ]
-    for tone in sorted(set(tones)):
+    for tone in sorted(set(tones))[:: direction(metric)]:  # the best last, above the others
         rows = np.flatnonzero(tones == tone)
         _add_lines(fig, places[rows], [words[row] for row in rows], colours[tone], 1.2)
     if len(table):

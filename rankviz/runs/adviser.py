@@ -15,6 +15,7 @@ import pandas as pd
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting
+from rankviz.metrics.formulas import direction
 from rankviz.runs.axes import Axis, Cell, Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
 from rankviz.runs.sweep_table import by_fold, keys_of, metric_column, results
@@ -43,7 +44,8 @@ def advise(design: Design, table: pd.DataFrame, metric: str, n: int, seed: int =
     known = _known(design, table, metric) if len(table) else {}
     with _quiet(optuna):
         study = optuna.create_study(
-            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False)
+            direction="maximize" if direction(metric) > 0 else "minimize",
+            sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False),
         )
         space = _Space(design, optuna)
         study.add_trials([space.trial(dict(key), value) for key, value in known.items() if value is not None])

@@ -190,10 +190,10 @@ class _Parts(dict[str, Any]):
         self._label = label
 
     def __missing__(self, part: str) -> Any:
-        there = " and ".join(PART_NAMES.get(name, name) for name in self)
+        there, missing = " and ".join(PART_NAMES.get(name, name) for name in self), PART_NAMES.get(part, part)
         raise SettingError(
-            f"{self._label} has no scores of the {PART_NAMES.get(part, part)} part, only of {there}: show "
-            "that part (“Reveal test” on pages), or add the missing scores on the Data page"
+            f"{self._label} has no scores of the {missing} part, only of {there}. Show that part (“Reveal "
+            "test” at the top of the page, or --part test), or add the missing scores on Data"
         )
 
 

@@ -190,7 +190,8 @@ def model_from(record: RunRecord, train: RankingData) -> Any:
 def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Callback | None = None) -> Fold:
     """Open a spec's fold below data roots (default: `data_roots()`), and report the share read.
 
-    Raises `DataError` if it is missing or unreadable, `StopRequested` if the callback stops it.
+    Raises `DataError` if it is missing, unreadable or not that of the spec's digest, `StopRequested` if the
+    callback stops it.
     """
     report, found = reporter(callback), find_datasets(roots)
     if spec.dataset not in found:
@@ -199,7 +200,9 @@ def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Call
             expected=f"one of {', '.join(sorted(found)) or 'none found'}",
             remedy="Check the name, or start with a data folder that holds it.",
         )
-    return open_fold(found[spec.dataset], spec.fold, progress=lambda share: report(Progress("data", share)))
+    fold = open_fold(found[spec.dataset], spec.fold, progress=lambda share: report(Progress("data", share)))
+    _check_digest(spec, fold)
+    return fold
 
 
 def _check_digest(spec: RunSpec, fold: Fold) -> None:

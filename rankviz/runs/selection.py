@@ -12,7 +12,9 @@ import pandas as pd
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import one_of
-from rankviz.metrics.evaluation import COLUMNS
+from rankviz.metrics.evaluation import column_name
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader
 from rankviz.runs.axes import Cell
 from rankviz.runs.designs import CHOICE, Design
 from rankviz.runs.sweep_table import TEST, by_fold, metric_column, results, wide
@@ -97,7 +99,7 @@ def select(
     rows: dict[str, dict[str, float]] = {}
     partial: set[int] = set()
     for folds in [[fold] for fold in design.folds] if per_fold else [list(design.folds)]:
-        cells = candidates(values[folds], errors, simple)
+        cells = candidates(values[folds], errors, simple, metric)
         partial |= set(values.index) - set(cells.values.index)
         _check_there(len(cells.values), metric, folds)
         best = pick(cells, RULES[rule])
@@ -163,7 +165,7 @@ class Choice:
     Attributes
     ----------
     metric : str
-        A metric of the validation part.
+        The column of a metric of the validation part; own gains and the like are in its name.
     rule : str
         A name in `rankviz.runs.RULES`.
     per_fold : bool
@@ -185,7 +187,7 @@ class Choice:
 
     def check(self, design: Design) -> None:
         """Raise `SettingError` for an unknown metric or rule, and for a rule that needs more folds."""
-        one_of("metric", self.metric, COLUMNS)
+        column_name(self.metric)
         one_of("rule", self.rule, RULES)
         folds, least = 1 if self.per_fold else len(design.folds), RULES[self.rule].least_folds
         if folds < least:
@@ -205,6 +207,7 @@ class Candidates:
 
     Attributes
     ----------
+    metric : str
     values : DataFrame
         The metric, a column per fold.
     error : Series
@@ -213,6 +216,7 @@ class Candidates:
         Columns that order cells by simplicity, smaller first.
     """
 
+    metric: str
     values: pd.DataFrame
     error: pd.Series[float]
     simple: pd.DataFrame
@@ -221,6 +225,20 @@ class Candidates:
     def mean(self) -> pd.Series[float]:
         """Means over folds."""
         return self.values.mean(axis=1)
+
+    @property
+    def best(self) -> int:
+        """The cell with the best mean, the first one in a tie."""
+        return int(leader(self.mean, self.metric))
+
+    @property
+    def top(self) -> float:
+        """The best mean."""
+        return float(self.mean[self.best])
+
+    def near(self, margin: pd.Series[float]) -> pd.Series[bool]:
+        """Return True for cells behind the best by at most a margin."""
+        return direction(self.metric) * (self.top - self.mean) <= margin + ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +249,7 @@ class Rule:
     ----------
     label, help : str
     margin : (candidates, the best of them) -> Series
-        The largest distance below the best mean; NaN if unknown.
+        The largest distance behind the best mean; NaN if unknown.
     least_folds : int
         Folds needed for the margin without the metric by query.
     """
@@ -250,7 +268,7 @@ def _paired(cells: Candidates, best: int) -> pd.Series[float]:
 RULES = {
     "best": Rule(
         "best",
-        "The largest mean; among equal means the simplest cell.",
+        "The best mean; among equal means the simplest cell.",
         lambda cells, best: pd.Series(0.0, index=cells.values.index),
     ),
     "one_standard_error": Rule(
@@ -270,8 +288,10 @@ RULES = {
 """Rules by name."""
 
 
-def candidates(values: pd.DataFrame, errors: pd.DataFrame | None, simple: pd.DataFrame) -> Candidates:
-    """Return the cells with a value on each of these folds.
+def candidates(
+    values: pd.DataFrame, errors: pd.DataFrame | None, simple: pd.DataFrame, metric: str
+) -> Candidates:
+    """Return the cells with a value of the metric on each of these folds.
 
     Their standard error is over folds, or combines `errors` (over the queries of each fold) if given.
     """
@@ -282,13 +302,12 @@ def candidates(values: pd.DataFrame, errors: pd.DataFrame | None, simple: pd.Dat
         error = squares.sum(axis=1, skipna=False) ** 0.5 / folds
     else:
         error = values.std(axis=1, ddof=1) / math.sqrt(folds)  # NaN for one fold
-    return Candidates(values, error, simple.loc[values.index])
+    return Candidates(metric, values, error, simple.loc[values.index])
 
 
 def pick(cells: Candidates, rule: Rule) -> int:
     """Return the cell that a rule takes. Raises `SettingError` if its standard error is missing."""
-    mean = cells.mean
-    best = int(mean.index[int(mean.to_numpy().argmax())])
+    best = cells.best
     margin = rule.margin(cells, best)
     if margin.isna().all() or math.isnan(margin[best]):
         folds = counted(cells.values.shape[1], "fold")
@@ -296,8 +315,8 @@ def pick(cells: Candidates, rule: Rule) -> int:
             f"{folds} alone cannot give {rule.label}: use the best cell or more folds, or, for one standard "
             "error, the metric by query"
         )
-    near = mean >= mean[best] - margin - ROUNDING
-    order = cells.simple[near].assign(_mean=-mean[near])
+    near = cells.near(margin)
+    order = cells.simple[near].assign(_mean=-direction(cells.metric) * cells.mean[near])
     return int(order.sort_values(list(order.columns), kind="stable", na_position="first").index[0])
 
 

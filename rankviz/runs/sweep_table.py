@@ -18,7 +18,7 @@ import pandas as pd
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.settings import listed
-from rankviz.metrics.significance import tied
+from rankviz.metrics.significance import leader, tied
 from rankviz.runs.axes import KINDS, Range
 from rankviz.runs.designs import Design
 from rankviz.runs.record import RunRecord
@@ -178,7 +178,7 @@ def worth(design: Design, table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """
     cells = cell_values(design, table, metric)
     rows = [
-        (name, level, group["value"].max(), group["value"].mean(), len(group))
+        (name, level, group["value"][leader(group["value"], metric)], group["value"].mean(), len(group))
         for name in design.names
         for level, group in _groups(design, cells, name)
     ]
@@ -213,7 +213,7 @@ def curves(
     levels = pd.DataFrame({name: _levels(design, cells, name) for name in names}, index=cells.index)
     rows = []
     for place, group in cells.groupby([levels[name] for name in names], sort=False):
-        best = int(group.index[int(group["value"].to_numpy().argmax())])
+        best = int(leader(group["value"], metric))
         parts = (group[column][best] for column in ("value", "low", "high"))
         rows.append((*place, *parts, best, len(group)))
     found = pd.DataFrame(rows, columns=[*names, "mean", "low", "high", "cell", "cells"])

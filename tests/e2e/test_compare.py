@@ -29,7 +29,7 @@ def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, 
     assert answer(page).startswith("Nyström, m = 50 is the only model here")
     page.get_by_role("button", name="Clear comparison").click()
     wait_settled(page)
-    page.get_by_role("button", name="Compare with the linear model").click()
+    page.get_by_role("button", name="Train and compare with the linear model").click()
     expect(page.get_by_role("tab", name="Win and loss")).to_be_visible()
     wait_settled(page)
     said = answer(page)

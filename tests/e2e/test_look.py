@@ -42,7 +42,7 @@ OPENERS = {
     "why": "Feature names",
 }
 WAYS = {
-    "compare": ("Compare with the linear model", "Train"),
+    "compare": ("Train and compare with the linear model", "Train"),
     "sweep": ("Start the sweep",),
     "lessons": ("Next",),
     "lecture": ("Start from an example",),

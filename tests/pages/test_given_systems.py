@@ -73,7 +73,7 @@ def test_every_page_says_which_part_is_missing(page: str, open_page: Opener) -> 
     app = open_page(page, m=10, method="scores from files")
     for error in app.error:
         assert error.value.startswith("tested has no scores of the ")
-        assert "only of test: show that part" in error.value
+        assert "only of test. Show that part (“Reveal test” at the top of the page" in error.value
     assert app.error or shown(app) or app.info or app.warning
 
 

@@ -210,7 +210,8 @@ def test_matrices_are_those_of_maps_of_m_features(open_page: Opener, m: int, see
     for place, name in ((0, "nystroem"), (2, "fourier")):
         np.testing.assert_allclose(panel(app, place), fresh(name, shown, m, seed), atol=1e-5)
         told.append(np.linalg.norm(fresh(name, Z, m, seed) - K) / np.linalg.norm(K))
-    assert f"errors {error_words(told[0])} and {error_words(told[1])}; " in app.header[0].value
+    said = f"errors {error_words(told[0])} and {error_words(told[1])} (this draw, K of training documents); "
+    assert said in app.header[0].value
 
 
 def test_a_query_has_its_own_matrices_and_errors(open_page: Opener) -> None:
@@ -222,7 +223,7 @@ def test_a_query_has_its_own_matrices_and_errors(open_page: Opener) -> None:
         error_words(np.linalg.norm(fresh(name, Z, 25, 0) - K) / np.linalg.norm(K))
         for name in ("nystroem", "fourier")
     ]
-    assert f"errors {told[0]} and {told[1]}; " in app.header[0].value
+    assert f"errors {told[0]} and {told[1]} (this draw, K of query 91); " in app.header[0].value
     assert f"{len(Z)} of {len(Z)} documents of query 91" in words(app)
 
 
@@ -429,7 +430,9 @@ def test_readings() -> None:
     assert "times lower than random Fourier's in all 4 draws" in reading_at(1.0, 16)
     assert "(1 draw each: too few to compare, 4 needed)" in reading_at(1.0, 16, seeds=1)
     assert "lower" not in reading_at(1.0, 16, seeds=3)
-    assert "At m = 60 Nyström's relative Frobenius error is below 10⁻⁹" in reading_at(1.0, 60)
+    assert "At m = 60, mean of 4 draws, Nyström's relative Frobenius error is below 10⁻⁹" in reading_at(
+        1.0, 60
+    )
     assert "From m = 60 on, all distinct documents are landmarks" in reading_at(1.0, 16)
     assert "hardly changes from m = 2 to 8" in reading_at(1e6, 4, grid=(2, 4, 8))
     assert "Nyström's is below 10⁻⁹ from m = 2 on" in reading_at(1e-12, 4)

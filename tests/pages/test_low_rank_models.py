@@ -17,10 +17,10 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.datasets import find_datasets, open_fold
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.plots import dual_ranks
 from rankviz.plots.low_rank_models import MODELS
 from rankviz.runs.record import RunRecord
-from ui.controls.widgets import METRICS
 from ui.study import low_rank_sweeps
 from ui.study.low_rank_models import SIDEBAR
 from ui.study.low_rank_models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
@@ -185,7 +185,7 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
 
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
-    assert app.selectbox(key="sweepmetric").options == [*METRICS, "objective"]
+    assert app.selectbox(key="sweepmetric").options == [*COLUMNS, "objective"]
     assert MORE_FACTORS in words(app)
     app.segmented_control(key="sweep").set_value("weights").run()
     assert not app.exception

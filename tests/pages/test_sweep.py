@@ -474,6 +474,6 @@ def test_a_ranker_without_c_is_swept_and_chosen_among(
 def test_cells_at_the_very_edge_are_near_the_best() -> None:
     """Their mean is the best less its standard error, but for rounding."""
     values = pd.DataFrame({"a": [0.6, 0.2 + 0.1 + 0.2 - 1e-15], "b": [0.6, 0.5]})
-    cells = candidates(values, None, pd.DataFrame(index=values.index))
+    cells = candidates(values, None, pd.DataFrame(index=values.index), "MAP")
     cells = replace(cells, error=pd.Series(0.1, values.index))
     assert Sweep.near.fget(SimpleNamespace(candidates=cells)) == 1  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from rankviz import RunSpec
 from rankviz.command import sweep
 from rankviz.command.values import parse_number, parse_value, settings_of
 from rankviz.common.errors import SettingError
+from rankviz.metrics.evaluation import column_name
 from rankviz.shards import Here
 from rankviz.shards.backend import place_of
 from rankviz.store import RunStore
@@ -56,6 +57,31 @@ def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> 
     assert len(as_json(command("runs", "--study", study.id, "--where", "gamma=2^-1", "--json"))) == 3
     best = as_json(command("runs", "--sort", "vali:MAP", "--limit", "1", "--json"))
     assert best[0]["vali:MAP"] == table["vali:MAP"].max()
+
+
+@pytest.mark.parametrize("metric", ["MeanRank", "nDCG(gains={1: 1, 2: 9, 3: 9, 4: 9})@5", "AP"])
+def test_a_sweep_chooses_by_a_metric_that_runs_lack(
+    command: Command, store: RunStore, root: Path, metric: str
+) -> None:
+    axis, data = ("--axis", "C=2^-9,2^-3,2^3"), ("--data-dir", str(root))
+    found = as_json(command("sweep", *MODEL, *axis, "--metric", metric, "--json", *data))
+    column = column_name(metric)
+    assert found["choice"]["metric"] == column
+    assert column in found["test"]
+    train = ("train", *MODEL, "--set", f"C={found['settings']['Fold1']['C']}", "--metric", metric, "--json")
+    own = as_json(command(*train, *data))[0]["metrics"]
+    assert own[f"vali:{column}"] == pytest.approx(found["validation"])
+    assert own[f"test:{column}"] == pytest.approx(found["test"][column])
+    train = ("train", *MODEL, "--metric", metric, "--json")
+    every = [as_json(command(*train, "--set", f"C=2^{k}", *data))[0]["metrics"] for k in (-9, -3, 3)]
+    values = [one[f"vali:{column}"] for one in every]
+    assert len(set(values)) > 1
+    assert found["validation"] == pytest.approx(min(values) if metric == "MeanRank" else max(values))
+    (study,) = store.studies.every()
+    again = as_json(command("sweep", "--resume", study.id, "--metric", metric, "--json"))
+    assert again["validation"] == found["validation"]
+    status, _, err = command("sweep", *MODEL, *axis, "--metric", "nDCG(gain=)@5")
+    assert (status, "cannot be read" in err or "is not a metric" in err) == (2, True)
 
 
 def test_a_plan_makes_nothing(command: Command, store: RunStore) -> None:
@@ -196,8 +222,8 @@ def test_runs_travel(
         (("sweep", "small", "--axis", "C=1..2", "--kind", "random"), "points=0 must be a whole number"),
         (("sweep", "small", "--axis", "C=1,2", "--kind", "given"), "choose one of 'grid'"),
         (("sweep", "small", "--axis", "C=1,2", "--workers", "0"), "at least one worker process"),
-        (("sweep", "small", "--axis", "C=1,2", "--metric", "NOPE"), "metric='NOPE' is not known"),
-        (("sweep", "small", "--axis", "C=1,2", "--metric", ""), "metric='' is not known"),
+        (("sweep", "small", "--axis", "C=1,2", "--metric", "NOPE"), "'NOPE' is not a metric"),
+        (("sweep", "small", "--axis", "C=1,2", "--metric", ""), "'' is not a metric"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "one_standard_error"), "over 2 folds at least"),
         (("sweep", "small", "--axis", "C=1,2", "--rule", "one_paired_error"), "over 2 folds at least"),
         (("sweep", "small", "--axis", "C=1,2", "--where", "local:0"), "must name 1 to 1,024 workers"),

@@ -23,6 +23,7 @@ from ui.compare import compare_words as words
 from ui.controls.compared import MOST, RUN, RUNS, STUDIES, chosen, named_as
 from ui.shell.visitors import visitor
 from ui.work.folds import fold_of
+from ui.work.metrics import with_column
 from ui.work.run_store import run_store
 from ui.work.runs import recall, remember
 
@@ -65,7 +66,7 @@ def _cell(
     """Return the digests of the chosen cell's runs, and a note about the choice."""
     design = Design.from_dict(_status.study.design)
     table = run_store().listing.of_study(study, _status.study.owner)
-    made = table[table["state"] == DONE]
+    made = with_column(table[table["state"] == DONE], choice.metric)
     found = select(design, made, choice.metric, rule=choice.rule)
     runs = results(design, table)
     digests = runs["digest"][runs["cell"] == runs["fold"].map(found.chosen["cell"])]

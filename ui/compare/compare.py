@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rankviz.analysis.comparison import Comparison, best_of, compare, direction, front, metric_by_cutoff
+from rankviz.analysis.comparison import Comparison, best_of, compare, front, metric_by_cutoff
 from rankviz.analysis.contestants import Contestant, contestants
 from rankviz.analysis.slices import Slicing, by_choice, by_difficulty, by_length, by_relevant, query_facts
 from rankviz.analysis.tables import (
@@ -24,6 +24,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import with_minus
 from rankviz.datasets import load_demo
 from rankviz.datasets.folds import DEMONSTRATION
+from rankviz.metrics.formulas import direction
 from rankviz.plots import model_comparison, per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import fold_words

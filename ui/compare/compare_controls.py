@@ -16,6 +16,7 @@ from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted
 from rankviz.common.settings import Setting, every
 from rankviz.features import LINEAR
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import look_of
@@ -53,8 +54,6 @@ MOST_ROWS = 200
 MOST_SEEDS = 10
 _ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags", "seconds")
 BASELINE, FURTHER, TEST = "baseline", "further", "tested"
-LESS = "MeanRank"
-"""A metric of which less is better."""
 
 
 def button() -> None:
@@ -193,8 +192,8 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     """Draw the controls in a row."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     baseline, bound = _baseline(row, models, what.baseline), Bound(row)
-    metric = metric_menu(row, less=True, help=words.METRIC_HELP)
-    others = [name for name in (*METRICS, LESS) if name != metric]
+    metric = metric_menu(row, help=words.METRIC_HELP)
+    others = [name for name in METRICS if name != metric]
     further = bound.several(
         FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
     )
@@ -206,8 +205,8 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
 def more_columns() -> tuple[str, ...]:
     """Return the chosen metrics that runs do not have, before their menus are drawn."""
     further = st.session_state.get(FURTHER, st.query_params.get_all(FURTHER))
-    asked = (metric_now(less=True), *(name for name in further if name == LESS))
-    return tuple(name for name in dict.fromkeys(asked) if name not in METRICS)
+    asked = (metric_now(), *(name for name in further if name in METRICS))
+    return tuple(name for name in dict.fromkeys(asked) if name not in COLUMNS)
 
 
 def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) -> str:
@@ -289,7 +288,7 @@ def with_linear(place: DeltaGenerator) -> None:
     about = {"width": 120, "help": words.SEEDS_HELP, "persist_state": "page"}
     seeds = Bound(row).number("seeds", "Seeds", 1, MOST_SEEDS, **about)
     row.button(
-        "Compare with the linear model",
+        "Train and compare with the linear model",
         key="send-two",
         icon=":material/rule:",
         type="primary",

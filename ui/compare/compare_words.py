@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankviz.analysis.comparison import LEVEL, TESTS, Comparison, direction
+from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
-from rankviz.metrics.significance import queries_in_words, tied
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader, queries_in_words
 from rankviz.runs.description import PART_NAMES, fold_words
 from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
@@ -98,7 +99,7 @@ def best(comparison: Comparison, metric: str) -> str:
     """Return the label of the best model except the baseline."""
     rows = comparison.standings[comparison.standings["metric"] == metric].set_index("label")["mean"]
     others = rows.drop(comparison.baseline)
-    return str(others.index[int((direction(metric) * tied(others.to_numpy())).argmax())])
+    return str(leader(others, metric))
 
 
 def headline(comparison: Comparison, metric: str) -> str:

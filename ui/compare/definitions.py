@@ -15,6 +15,7 @@ from rankviz.analysis import definitions as tables
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import counted, with_minus
 from rankviz.datasets import RankingData
+from rankviz.datasets.folds import recognise_fold
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.pasted import parse_list
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
@@ -22,12 +23,13 @@ from rankviz.metrics.significance import queries_in_words
 from rankviz.plots import definitions as plot
 from rankviz.runs.spec import RunSpec
 from ui.compare import definitions_words as words
+from ui.controls.curves import listed
 from ui.controls.link import report_invalid
 from ui.controls.selection import QUERY
 from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import AT, show_figure, show_table
 from ui.shell.texts import describe
-from ui.work.folds import normalised
+from ui.work.folds import fold_of, normalised
 from ui.work.jobs import run_or_wait
 
 LARGEST_K, USUAL_K = 20, 10
@@ -78,7 +80,10 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     place = row.container(width=260) if kind == words.QUERY else row
     labels = {name: one.label for name, one in DEFINITIONS.items()}
     choose = Bound(row.container(width=180)).menu
-    definition = DEFINITIONS[choose("by", "Definition", labels, help=words.CHOSEN_HELP)]
+    known = recognise_fold(spec.dataset, fold_of(spec)).known
+    own = [name for name, label in labels.items() if known is not None and label == known.release]
+    first = own[0] if own else next(iter(labels))
+    definition = DEFINITIONS[choose("by", "Definition", labels, first, help=words.CHOSEN_HELP)]
     largest = definition.largest_k or LARGEST_K
     k = _cut(row.container(width=90))
     if k > largest:
@@ -145,6 +150,19 @@ def headline(shown: Shown) -> None:
         key="terms",
         caption=words.TERMS.format(name=shown.name.capitalize(), about=f"{shown.about}."),
     )
+    _say_rules(shown)
+
+
+def _say_rules(shown: Shown) -> None:
+    """Say for the definitions with another value which of their rules gives it."""
+    own, lines = shown.groups[0].value, dict[str, list[str]]()
+    for group in shown.groups[1:]:
+        if not np.isclose(group.value, own, rtol=0, atol=tables.ROUNDING, equal_nan=True):
+            for one in group.members:
+                rules = tables.deciding_rules(*shown.own, shown.definition, one, shown.k)
+                said = words.because([(rule.name, rule.in_words(one)) for rule in rules], group.value)
+                lines.setdefault(said, []).append(one.label)
+    st.markdown("\n".join(f"- **{listed(labels)}**: {said}" for said, labels in lines.items()))
 
 
 def rules(shown: Shown) -> None:

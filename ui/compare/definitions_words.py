@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 QUERY, PASTE = "query", "paste"
 LISTS = {QUERY: "Query of the model", PASTE: "Paste a list"}
@@ -23,7 +23,8 @@ TERMS = (
 )
 RULES = (
     "≠ marks what differs from {chosen}. The ideal order has the list's own documents, highest gain first; "
-    "trec_eval also puts judged documents there that the list lacks. A dash: @{k} is not defined."
+    "trec_eval also puts judged documents there that the list lacks. A dash: @{k} is not defined. LETOR 3.0 "
+    "and 4.0 are the names of scripts: each can judge any data."
 )
 PRODUCTS = "gain × discount = term; ≠ marks what differs from {chosen}. NDCG@{k} is sum divided by ideal sum."
 EFFECTS = (
@@ -47,6 +48,13 @@ def answer(values: Mapping[str, float], chosen: str, name: str, k: int) -> str:
         for number in dict.fromkeys((low, high))
     )
     return f"{start}; others give {ends}"
+
+
+def because(rules: Sequence[tuple[str, str]], value: float) -> str:
+    """Name the rules that give another definition its value of a list."""
+    said = " and ".join(f"“{name}: {then}”" for name, then in rules)
+    number = "left out" if value != value else f"{value:.3f}"
+    return f"{number}, by the {'rule' if len(rules) == 1 else 'rules'} {said}"
 
 
 def largest_effect(rule: str, then: str, difference: str, k: int) -> str:

@@ -17,6 +17,8 @@ from rankviz.common.numbers import counted, superscript
 from rankviz.common.settings import Whole
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.metrics.evaluation import COLUMNS
+from rankviz.metrics.formulas import direction
 from rankviz.plots import metric_vs_setting
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.store.study import DONE, IMPORTED
@@ -25,14 +27,17 @@ from ui.compare import runs_filters as filters
 from ui.compare import runs_words as words
 from ui.compare.runs_actions import CHOSEN, TIMES_CHOSEN, chosen_of
 from ui.compare.runs_filters import PARTS, Columns, metrics, of_parts
-from ui.compare.runs_words import FIRST_LISTED, NONE_MATCHES, best_of, made_here
+from ui.compare.runs_words import FIRST_LISTED, MEASURED, NONE_MATCHES, best_of, made_here
 from ui.controls import imported
 from ui.controls.compared import RUN, RUNS, named_as
 from ui.controls.sidebar import own_place
 from ui.controls.widgets import Bound, note_looks
 from ui.shell.figures import report_ties, show_answer, show_figure, show_table
+from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.shell.words import REVEAL
+from ui.work.folds import is_here
+from ui.work.metrics import measured
 from ui.work.run_store import run_store, show_store_notice
 
 _LISTED = "runs-listed"
@@ -266,7 +271,8 @@ def answer_and_list(shown: filters.Shown, columns: Columns) -> None:
 def _report_ties(digests: Sequence[str], what: What) -> None:
     """Say how equal scores change the metrics of the best run and of the first chosen ones."""
     noted = [one for one in dict.fromkeys(digests) if one][: 1 + MOST_NOTED]
-    records = run_store().records.find(run_store().listing.specs(noted)).values()
+    found = run_store().records.find(run_store().listing.specs(noted)).values()
+    records = [measured(record) if is_here(record.spec) else record for record in found]
     for part in what.parts:
         report_ties([record for record in records if part in record.metrics], part, what.metrics)
 
@@ -334,6 +340,11 @@ def _table(
     same = "" if what.everything else columns.common(found)
     rows = _in_order(found, shown.metric, what.first)
     words = f"All: {same}." if same else ""
+    column = f"vali:{shown.metric}"
+    if shown.metric not in (*COLUMNS, ""):
+        n = int(found[column].notna().sum()) if column in found else 0
+        text = MEASURED.format(metric=shown.metric, n=n, of=len(found), most=filters.MOST_MEASURED)
+        note.caption(escaped(text))
     if len(rows) > MOST_LISTED:
         words += FIRST_LISTED.format(MOST_LISTED=MOST_LISTED, first=what.first)
     if words:
@@ -392,7 +403,7 @@ def _first_axis(axes: Sequence[str]) -> int:
 def _in_order(found: pd.DataFrame, metric: str, first: str) -> pd.DataFrame:
     column = f"vali:{metric}"
     if first == BEST and column in found:
-        return found.sort_values(column, ascending=False, kind="stable", na_position="last")
+        return found.sort_values(column, ascending=direction(metric) < 0, kind="stable", na_position="last")
     if first == QUICKEST:
         return found.sort_values("seconds", kind="stable", na_position="last")
     return found

@@ -309,6 +309,7 @@ def import_form() -> None:
             on_change=_forget,
             help=words.IMPORT_HELP.format(limit=LIMITS.upload_bytes // MB, mark=NOT_MADE_HERE),
         )
+        st.page_link("pages/data.py", label=words.SCORES_ON_DATA, icon=":material/upload:")
         if len(files) < len(chosen):  # the browser shows files that are not here
             _start_over(upload_memory.reason_missing())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):

@@ -16,13 +16,15 @@ from rankviz.common.numbers import counted
 from rankviz.common.settings import Powers, Setting, Steps, Whole, every
 from rankviz.datasets import NORMALISATIONS
 from rankviz.datasets.samples import SETTINGS as OF_SAMPLES
+from rankviz.metrics.formulas import direction
 from rankviz.models.methods import METHODS
 from rankviz.runs.description import fold_title, fold_words
 from rankviz.store.study import STATES
-from ui.compare.runs_words import METRIC_HELP, SEARCH_HELP
+from ui.compare.runs_words import END_HELP, METRIC_HELP, SEARCH_HELP
 from ui.controls.settings import METHOD, NORMALISATION
-from ui.controls.widgets import Bound
+from ui.controls.widgets import Bound, metric_menu
 from ui.shell.texts import escaped
+from ui.work.metrics import with_column
 
 _NAMED = replace(METHOD, domain=OF_SAMPLES[0].domain, default="", caption=str)
 DATASET = replace(_NAMED, name="dataset", symbol="data", label="Data set", key="d")
@@ -34,23 +36,24 @@ BOUND = Bound()
 PARTS = {"vali": "validation", "train": "training", "test": "test"}
 SMALL = 1e-3
 """Smaller numbers are written as powers of ten."""
+MOST_MEASURED = 200
+"""Largest number of runs for which a metric that runs lack is computed."""
 MOST_NAMED = 8
 """Largest number of common settings to list; the others are counted."""
-SEARCH, STUDY, STATE, STARRED, WHOSE, BY, METRIC, LEAST, DELETED = KEYS = (
+SEARCH, STUDY, STATE, STARRED, WHOSE, BY, LEAST, MOST, DELETED = KEYS = (
     "find",
     "study",
     "state",
     "starred",
     "whose",
     "by",
-    "metric",
     "atleast",
+    "atmost",
     "deleted",
 )
 """Keys of the widgets, and names in the address; those of settings begin with `OF_SETTING`."""
 OF_SETTING = "only_"
 OF_FOLD = f"{OF_SETTING}{FOLD.key}"
-USUAL_METRIC = "NDCG@10"
 ALL, OWN, SHARED = "all", "own", "shared by others"
 MOST_STOPS = 200
 """Largest number of values of a slider; of more, values at even ranks are used."""
@@ -222,21 +225,22 @@ class Shown:
 
 def metric_chosen(table: pd.DataFrame) -> str:
     """Draw the menu of metrics; return the chosen one."""
-    known = metrics(table.columns)
-    if not known:
-        return ""
-    return str(BOUND.menu(METRIC, "Metric", known, USUAL_METRIC, help=METRIC_HELP))
+    return metric_menu(st, width="stretch", help=METRIC_HELP) if metrics(table.columns) else ""
 
 
 def draw(table: pd.DataFrame, columns: Columns, metric: str) -> pd.DataFrame:
-    """Draw the filters; return the runs that match."""
+    """Draw the filters; return the runs that match.
+
+    A metric that runs lack is computed for the first `MOST_MEASURED` of them.
+    """
     about = {"placeholder": "data, method, map, tag, note", "icon": ":material/search:", "help": SEARCH_HELP}
     found = table[searched(table, columns, BOUND.text(SEARCH, "Search", **about))]
     found = _by_names(found, table)
     found = _by_state(found, table)
-    if metric:
-        found = _by_metric(found, metric)
+    end = _end(metric) if metric else 0.0
     found = _by_settings(found, table, columns)
+    if metric:
+        found = _by_metric(with_column(found, metric, MOST_MEASURED), metric, end)
     st.button("Show all", icon=":material/filter_alt_off:", on_click=reset, key="show-all", width="stretch")
     return found
 
@@ -253,7 +257,7 @@ def reset() -> None:
 
 def is_a_filter(key: str) -> bool:
     """Return True for a key of a filter's widget."""
-    return key in set(KEYS) - {METRIC, DELETED} or key.startswith(OF_SETTING)
+    return key in set(KEYS) - {DELETED} or key.startswith(OF_SETTING)
 
 
 def searched(table: pd.DataFrame, columns: Columns, text: str) -> pd.Series[bool]:
@@ -310,11 +314,17 @@ def _by_state(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def _by_metric(found: pd.DataFrame, metric: str) -> pd.DataFrame:
-    digits = {"step": 0.01, "format": "%.3f"}
-    least = BOUND.number(LEAST, f"Validation {metric} at least", 0.0, 1.0, 0.0, **digits)
-    column = f"vali:{metric}"
-    return found[found[column] >= least] if least > 0 and column in found else found
+def _end(metric: str) -> float:
+    """Draw the field of the worst value to show; 0 shows all."""
+    digits = {"step": 0.01, "format": "%.3f", "help": END_HELP}
+    if direction(metric) < 0:
+        return float(BOUND.number(MOST, f"Validation {metric} at most", 0.0, None, 0.0, **digits))
+    return float(BOUND.number(LEAST, f"Validation {metric} at least", 0.0, 1.0, 0.0, **digits))
+
+
+def _by_metric(found: pd.DataFrame, metric: str, end: float) -> pd.DataFrame:
+    column, sign = f"vali:{metric}", direction(metric)
+    return found[sign * found[column] >= sign * end] if end > 0 and column in found else found
 
 
 def _by_settings(found: pd.DataFrame, table: pd.DataFrame, columns: Columns) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rankviz.common.numbers import counted
-from rankviz.metrics.significance import tied
+from rankviz.metrics.significance import leader, tied
 from rankviz.runs.record import NOT_MADE_HERE
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE, FAILED, IMPORTED, LOST, OPEN
@@ -27,16 +27,22 @@ POINTS = (
     "fold.{some}"
 )
 
+MEASURED = (
+    "{metric} is computed from the scores of runs whose data are here, at most of the first {most:,}: "
+    "{n:,} of {of:,} runs. Filter to see others."
+)
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."
 NO_DATA = "Its data are not here."
 NOTHING_TO_TRAIN = "Its scores came from files: there is nothing to train."
 OTHER_DATA = "The data differ here."
-METRIC_HELP = "Mean over queries. “Several models” takes own gains and discounts of chosen runs."
+METRIC_HELP = "Mean over queries."
+END_HELP = "0 shows all runs."
 SEARCH_HELP = "Finds runs with all words."
 EXPORT_HELP = "All results, for import into rankviz; up to {MOST_TAKEN:,} at once."
 TREC_HELP = "A zip archive, a file for each run and part. Folds must be here."
 IMPORT_HELP = "At most {limit} MB in total. Imported runs are private, marked “{mark}”, and replace no run."
+SCORES_ON_DATA = "Score files of your own system (TREC, CSV, LETOR): add them on Data"
 NOT_IMPORTED = "{why} Nothing was imported from this file."
 FROM_FILE = "{runs} imported. “Train again” verifies one."
 NONE_MATCHES = "None of {runs} matches."
@@ -55,8 +61,8 @@ def best_of(shown: Shown, columns: Columns) -> tuple[str, str]:
         return f"{found_words(shown)} None has been trained{here}.", ""
     dataset, fold = judged.groupby(["dataset", "fold"], sort=False).size().idxmax()
     here = judged[(judged["dataset"] == dataset) & (judged["fold"] == fold)]
-    means = tied(here[column].to_numpy())
-    best = here[means == means.max()]
+    means = pd.Series(tied(here[column].to_numpy()), here.index)
+    best = here[means == means[leader(means, shown.metric)]]
     (spec,) = run_store().listing.specs([best.index[0]])
     name, value = name_of(spec, columns, here), f"{best[column].iloc[0]:.3f}"
     measured = f"validation {shown.metric}"

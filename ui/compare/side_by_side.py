@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.reference_runs import TOP, ranking_errors
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import metric_in_words, with_minus
 from rankviz.datasets import RankingData
 from rankviz.plots import per_query, ranked_list
 from rankviz.runs.spec import RunSpec
@@ -79,7 +79,8 @@ def _lists(
     what: words.Compared, row: pd.Series, documents: pd.DataFrame, k: int, chosen: Sequence[str]
 ) -> None:
     key, query, names = selection.document_chart_key("ranked-lists"), f"{row['query']:.0f}", what.pair.names
-    values = f"{what.metric}: {names[0]} {row['left']:.3f}, {names[1]} {row['right']:.3f}"
+    left, right = metric_in_words(row["left"]), metric_in_words(row["right"])
+    values = f"{what.metric}: {names[0]} {left}, {names[1]} {right}"
     show_figure(
         ranked_list.list_figure(documents, *what.pair.labels, k, chosen),
         documents,
@@ -196,7 +197,7 @@ def linked(pair: words.Pair, data: RankingData, part: str, metric: str) -> None:
     show_answer(answer)
     charts = st.container()  # drawn last, because they mark the query chosen below
     if is_on(ALONE):
-        widest = int(table.loc[table["difference"].abs().idxmax(), "query"])
+        widest = int(table.loc[table["difference"].abs().fillna(0.0).idxmax(), "query"])
         _against(what, selected, selected[0] if selected else widest, selection.CLICK)
     if note:
         st.markdown(note)
@@ -262,7 +263,7 @@ def _no_tau(table: pd.DataFrame) -> str:
 
 def _where_to_look(table: pd.DataFrame, metric: str) -> None:
     """Draw buttons for the queries on which both models differ most, by metric and by order."""
-    different = table[table["difference"] != 0]
+    different = table[table["difference"].abs() > 0]
     widest = different.loc[different["difference"].abs().sort_values(ascending=False).index].head(MOST)
     unlike = table[table["tau"] < 1].sort_values("tau").head(MOST)
     left, right = st.columns(2, gap="medium")

@@ -44,6 +44,7 @@ STANDARDISED = "scores, centred and divided by their standard deviation"
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."
 MIDDLE = " Median τ of all queries: {tau}."
+UNDEFINED = "{metric} is not defined on the selected queries: they have no relevant document"
 TAU_HELP = "1: same order, −1: reversed."
 
 
@@ -155,6 +156,8 @@ def _over_all(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str)
 
 def _over_selected(pair: Pair, a: pd.Series[float], b: pd.Series[float], metric: str, n: int) -> str:
     interval = compare(a, b).interval
+    if not interval.n_queries:
+        return UNDEFINED.format(metric=metric)
     if _even(a, b):
         where = f"query {a.index[0]}" if len(a) == 1 else f"each of the {len(a):,} selected of {n:,} queries"
         return f"By {metric}, {_both(pair)} are even on {where}"

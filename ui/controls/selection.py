@@ -71,7 +71,7 @@ def query(table: pd.DataFrame) -> int:
     """
     queries = [int(query) for query in table["query"]]
     selected = table["query"].isin(st.session_state[KEY])
-    sizes = table.loc[selected if selected.any() else table.index, "difference"].abs()
+    sizes = table.loc[selected if selected.any() else table.index, "difference"].abs().fillna(0.0)
     widest = int(table.loc[sizes.idxmax(), "query"])
     shown = f"{widest} (largest difference)" if sizes.max() > 0 else f"{widest} (no difference)"
     chosen = Bound().optional_menu(QUERY, "Query", queries, shown, width=260, help=words.QUERY)
@@ -172,7 +172,7 @@ def select(queries: Iterable[int], table: pd.DataFrame) -> None:
     rows = table[table["query"].isin(list(queries))]
     mark(int(query) for query in rows["query"])
     if len(rows) and st.session_state.get(QUERY) not in st.session_state[KEY]:
-        st.session_state[QUERY] = int(rows.loc[rows["difference"].abs().idxmax(), "query"])
+        st.session_state[QUERY] = int(rows.loc[rows["difference"].abs().fillna(0.0).idxmax(), "query"])
 
 
 LAST, BEFORE = "document", "document2"

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.metrics.formulas import direction
 from rankviz.runs.spec import RunSpec
 from ui.shell import words
 from ui.shell.page import head
@@ -190,11 +191,11 @@ _AGAIN = "metric-again"
 THIS, ALL = "this fold", "all folds"
 
 
-def metric_menu(place: Any, *, less: bool = False, **how: Any) -> str:
+def metric_menu(place: Any, **how: Any) -> str:
     """Draw the menu of metrics, with a field for the visitor's own one; return the chosen metric.
 
     Another page begins with the metric chosen last, after a second run: in its first one Streamlit leaves the
-    value out of the address, or takes the default after Back. `less` allows metrics of which less is better.
+    value out of the address, or takes the default after Back.
     """
     state, arrived, wanted = st.session_state, metrics.arrived(), metrics.chosen(metrics.MENU)
     text = metrics.chosen(metrics.FIELD)
@@ -209,9 +210,9 @@ def metric_menu(place: Any, *, less: bool = False, **how: Any) -> str:
         st.rerun()
     metrics.keep(chosen, text)
     metrics.settle()
-    if chosen != OWN:
-        return chosen
-    metric, why = metrics.read_own(less=less)
+    metric, why = metrics.read_own() if chosen == OWN else (chosen, "")
+    if direction(metric) < 0:
+        why = words.LESS_IS_BETTER.format(metric=metric)
     if why:
         place.caption(escaped(why), width="content")
     return metric

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz import save
-from rankviz.common.numbers import as_csv, percent, with_minus
+from rankviz.common.numbers import as_csv, metric_in_words, percent, with_minus
 from rankviz.datasets import Fold, RankingData, normalise
 from rankviz.features import LINEAR
 from rankviz.features.registry import N_COMPONENTS
@@ -145,7 +145,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
     k = min(LIST_LENGTH, len(table))
     values = [r.metrics[part].loc[chosen, metric] for r in (other, record)]
     ends = " and ".join(
-        f"{value:.3f} with {name}" for value, name in zip(values, two.names_in_text, strict=True)
+        f"{metric_in_words(value)} with {name}" for value, name in zip(values, two.names_in_text, strict=True)
     )
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)

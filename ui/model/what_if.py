@@ -14,13 +14,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.arrays import FloatArray, IntArray
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import metric_in_words, with_minus
 from rankviz.datasets import Fold
 from rankviz.learning.pairs import count_pairs
-from rankviz.metrics.evaluation import compared, ties_in_words
+from rankviz.metrics.evaluation import compared, moved_in_words, ties_in_words
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
-from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of
+from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_asked
@@ -55,7 +55,7 @@ MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
 """Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
 STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 """Answers of one and of two lines have the same height, so that the list keeps its place."""
-_DRAWN = "what-if-drawn"
+_DRAWN, _JUDGED = "what-if-drawn", "what-if-judged-by"
 
 
 def of_query(outcome: Outcome, fold: Fold, before: FloatArray, part: str, query: Any, metric: str) -> OfQuery:
@@ -77,8 +77,8 @@ def effects_table(outcome: Outcome, part: str, query: Any, metric: str) -> str:
     row = outcome.per_query(part, metric).iloc[index_of_query(data, query)]
     old, new = float(row["old"]), float(row["new"])
     turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
-    change = with_minus(new - old, "+.3f") if row["difference"] else "none"
-    rows = [("this query", f"{new:.3f}", change, _turned(turned))]
+    change = with_minus(new - old, "+.3f") if abs(row["difference"]) > 0 else "none"
+    rows = [("this query", metric_in_words(new), change, _turned(turned))]
     rows += [_row(outcome, name, metric) for name in PARTS]
     head = f"| queries | {metric} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
@@ -207,7 +207,7 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
         outcome = _outcome(page)
         found = lists(fold, page.model.before()[part], outcome, part, query)
         marked = _marked(page)
-        text = editors.note() or _answer(page, found, outcome, marked)
+        text = editors.note() or _answer(page, found, outcome, marked) + _of_other_metric(page, outcome)
         _list(page, found, marked, text)
         why = zero_by_definition(metric, len(found.now))
         st.caption(f"{OF_THE_PART[part]} {why}".strip(), help=GRADE_RULE)
@@ -225,8 +225,8 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
 def _report_ties(page: Page, outcome: Outcome) -> None:
     """Say how equal scores change the metric now."""
     table, by_order = compared(outcome.new[page.part], outcome.fold.parts[page.part], [page.metric])
-    text = ties_in_words(str(describe(page.spec, page.part)), dict(table.mean()), by_order)
-    if text:
+    moved = {method_label(page.spec): moved_in_words(dict(table.mean()), by_order)}
+    if text := ties_in_words(moved):
         st.caption(escaped(text))
 
 
@@ -263,6 +263,23 @@ def _marked(page: Page) -> int | None:
     about = [c for c in page.changes if getattr(c, "query", None) == page.query and hasattr(c, "document")]
     last = [line.change for line in page.lines if line.change in about]
     return int(getattr(last[-1], "document")) if last else None  # noqa: B009 - not every change has one
+
+
+def _of_other_metric(page: Page, outcome: Outcome) -> str:
+    """Say what the metric chosen last makes of the same rankings; "" if something else was changed since."""
+    state = st.session_state
+    metric, before, changes = state.get(_JUDGED, (page.metric, "", page.changes))
+    if changes != page.changes:
+        before = ""
+    elif metric != page.metric:
+        before = metric
+    state[_JUDGED] = page.metric, before, page.changes
+    if before in ("", page.metric):
+        return ""
+    tables = {name: outcome.per_query("vali", name) for name in (page.metric, before)}
+    means = {name: float(table["new"].mean()) for name, table in tables.items()}
+    by_before = outcome.comparison("vali", before)
+    return words.other_metric(page.metric, before, means, by_before, changed=bool(page.changes))
 
 
 def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankviz.common.numbers import counted, percent, small, with_minus
+from rankviz.common.numbers import counted, metric_in_words, percent, small, with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics.significance import Comparison
 from rankviz.whatif.changes import (
@@ -42,6 +42,7 @@ QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the
 ONE_DOCUMENT = "This query has only one document."
 SAME = "Choose two different documents."
 
+OTHER_METRIC = "By {metric} nothing moves: it judges the same model. Over {n} validation queries: {values}."
 NOTHING_YET = {
     "train": "Drag a document above another: the ranking updates.",
     "vali": "Drag a document above another: its grade changes.",
@@ -189,7 +190,8 @@ def answer(
         start = f"{head}, {place} and query" if place else f"{head}, query"
     start = f"{start} {escaped(str(found.query))}"
     if not trained:
-        return f"{start} has {metric} {own.new:.3f}, before {own.as_was:.3f}. {NOT_TRAINED}"
+        values = metric_in_words(own.new), metric_in_words(own.as_was)
+        return f"{start} has {metric} {values[0]}, before {values[1]}. {NOT_TRAINED}"
     return f"{start} {_of_the_query(own, metric)}. {_of_all(train, vali, metric)}"
 
 
@@ -201,6 +203,16 @@ def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | Non
     own = marked is not None and getattr(changes[-1], "document", None) == marked
     name = named(changes[-1], fold, drawn, subject=own)
     return name + (f" and {counted(others, 'earlier change')}" if others else "")
+
+
+def other_metric(
+    metric: str, before: str, means: Mapping[str, float], by_before: Comparison, *, changed: bool
+) -> str:
+    """Say how the metric chosen last and the one before judge the same rankings."""
+    if changed:
+        return f" By {before} the same changes make: {by_before.effect(before)}."
+    values = " and ".join(f"{name} {metric_in_words(means[name])}" for name in (before, metric))
+    return f" {OTHER_METRIC.format(metric=metric, n=by_before.n_queries, values=values)}"
 
 
 def grades_allow(n: int, *, rises: bool) -> str:
@@ -240,7 +252,7 @@ def _of_the_document(found: Lists, marked: int | None) -> str:
 
 
 def _of_the_query(own: OfQuery, metric: str) -> str:
-    as_was, old, new = (f"{value:.3f}" for value in (own.as_was, own.old, own.new))
+    as_was, old, new = map(metric_in_words, (own.as_was, own.old, own.new))
     judged = "" if old == as_was else " with the new grades"
     if new == old:
         return f"keeps {metric} {new}{judged}"
@@ -251,9 +263,12 @@ def _of_all(train: Comparison, vali: Comparison, metric: str) -> str:
     """Describe the mean over validation queries, before it that of training if only that is significant."""
     if vali.distinguishable or not train.distinguishable:
         return _of_validation(vali, metric)
-    word = "gain" if train.difference > 0 else "loss"
+    word = GAINS[train.verdict(metric)]
     text = f"Significant {word} on {train.n_queries} training queries ({_change(train)})."
     return f"{text} {_of_validation(vali, metric)}"
+
+
+GAINS = {1: "gain", -1: "loss"}
 
 
 def _change(found: Comparison) -> str:
@@ -269,5 +284,5 @@ def _of_validation(found: Comparison, metric: str) -> str:
     if not found.distinguishable:
         few = f", {found.n_uneven} of them changed" if found.n_uneven is not None else ""
         return f"No significant difference on {found.n_queries} validation queries{few} ({_change(found)})."
-    word = "gain" if found.difference > 0 else "loss"
+    word = GAINS[found.verdict(metric)]
     return f"Significant {word} on {found.n_queries} validation queries ({_change(found)})."

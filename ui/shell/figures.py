@@ -36,16 +36,17 @@ from rankviz.common.numbers import as_csv, unbroken, with_minus
 from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.definitions import COMPARED
-from rankviz.metrics.evaluation import ties_in_words
+from rankviz.metrics.evaluation import moved_in_words, ties_in_words
 from rankviz.metrics.formulas import NAMES
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
+from rankviz.runs.description import fold_words, short_labels
 from rankviz.runs.record import RunRecord
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.page import ALONE, LARGE, TITLE, go_to, is_on, switch_if_requested
 from ui.shell.terms import papers_in, terms_in
-from ui.shell.texts import describe, escaped, plain
+from ui.shell.texts import escaped, plain
 
 MOST_STYLED = 5_000
 """Largest number of cells of a table whose numbers are formatted here; the browser formats larger ones."""
@@ -312,12 +313,16 @@ def zero_by_definition(metric: str, n: int) -> str:
 
 
 def report_ties(records: Iterable[RunRecord], part: str, metrics: Iterable[str]) -> None:
-    """Say of each model with equal scores how the order of the file would change its metrics, if it would."""
-    for record in records:
-        means = {metric: float(record.metrics[part][metric].mean()) for metric in metrics}
-        text = ties_in_words(str(describe(record.spec, part)), means, record.by_order.get(part, {}))
-        if text:
-            st.caption(escaped(text))
+    """Say in one note how the order of the file would change metrics of models, if it would."""
+    found, moved = list(records), dict[str, dict[str, str]]()
+    folds = len({record.spec.fold for record in found}) > 1
+    for label, record in zip(short_labels([record.spec for record in found]), found, strict=True):
+        table = record.metrics[part]
+        means = {metric: float(table[metric].mean()) for metric in metrics if metric in table}
+        name = f"{label}, {fold_words(record.spec.fold)}" if folds else label
+        moved[name] = moved_in_words(means, record.by_order.get(part, {}))
+    if text := ties_in_words(moved):
+        st.caption(escaped(text))
 
 
 def report_untrained(record: RunRecord) -> None:

@@ -61,14 +61,12 @@ LINES_NOT_READ = "Not read: {lines}. Write lines like “12: clicks”, with num
 OWN_EXAMPLE = "nDCG(gains={1: 1, 2: 9})@10"
 OWN_HELP = (
     "Own gains by grade: nDCG(gains={1: 1, 2: 9})@10. Own discounts by rank: nDCG(discount=(1, 0.5))@2. "
-    "Other names are ERR@5, RBP(p=0.5), P(rel=2)@5. The other rules are those of all metrics here, unless a "
-    "definition follows: nDCG@20 (textbook)."
+    "Other names are ERR@5, RBP(p=0.5), P(rel=2)@5, MeanRank. The other rules are those of all metrics here, "
+    "unless a definition follows: nDCG@20 (textbook)."
 )
 NO_OWN_METRIC = "Write a metric in the field; until then, {usual} is shown."
 UNREAD_METRIC = "{why}."
-LESS_IS_BETTER = (
-    "Less {metric} is better, and this page takes more as better: “Several models” compares by it."
-)
+LESS_IS_BETTER = "Less {metric} is better."
 SHORT_QUERY = "{metric} is 0 here: LETOR's definition needs {k} documents, this query has {n}."
 # jobs
 NO_POINT_YET = "No results yet; points appear as runs finish."

@@ -13,7 +13,7 @@ from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics import DEFINITIONS
 from rankviz.metrics.evaluation import some_of, unknown_grades
-from rankviz.metrics.significance import compare, tied
+from rankviz.metrics.significance import compare, leader, tied
 from rankviz.models.methods import METHODS
 from rankviz.plots import metric_vs_setting as plot
 from rankviz.plots import ranked_list
@@ -137,16 +137,16 @@ def _against_C(
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
     so_far = "" if len(groups) == len(Cs) else "so far "
     data = plot.setting_data(groups, part, settings.metric)
-    means = tied(data["mean"].to_numpy())
-    highest = data["value"][means == means.max()]
-    best = float(highest.iloc[0])
+    means = pd.Series(tied(data["mean"].to_numpy()), data["value"])
+    best = float(leader(means, settings.metric))
+    equal = int((means == means[best]).sum())
     others = plot.compared_with(groups, best, part, settings.metric)
     data = plot.beside_best(data, others, best)
     FIGURES.show(
         "influence-of-c",
         plot.C_figure(data, look_of(spec), settings.metric, spec.C),
         data,
-        so_far + words.reading_of_C(others, best, len(highest), settings.metric),
+        so_far + words.reading_of_C(others, best, equal, settings.metric),
         about=about(spec, settings, part).without("C"),
         of=_of_baseline(spec),
         effort="" if so_far else _effort(spec, settings, data),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankviz.common.numbers import counted, power_of_two
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import Comparison, queries_in_words
 
 HELP = {
@@ -51,7 +52,8 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
     worse = [C for C, one in found.items() if one.distinguishable]
     alike = sorted([best, *(C for C, one in found.items() if not one.distinguishable)])
     also = f" and {counted(equal - 1, 'other value')}" if equal > 1 else ""
-    start = f"{metric} is highest at C = {power_of_two(best)}{also}"
+    top = "highest" if direction(metric) > 0 else "lowest (best)"
+    start = f"{metric} is {top} at C = {power_of_two(best)}{also}"
     few = next(iter(found.values()), None)
     if few is not None and few.n_queries < few.n_needed:
         are = "is" if few.n_queries == 1 else "are"

@@ -246,9 +246,8 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
         overlaps = [top_overlap(own[name], own[EXACT], view.part, TOP) for name in view.names]
         kept = [round(overlap.iloc[view.query] * min(TOP, n)) for overlap in overlaps]
     names = [style_of(name).name for name in view.names]
-    text = words.answer(
-        view.m, names, [errors[name] for name in view.names], kept, min(TOP, n), view.query_id
-    )
+    told, top, query = [errors[name] for name in view.names], min(TOP, n), view.query_id
+    text = words.answer(view.m, names, told, kept, top, query, of_query=view.of_query)
     with place.container():
         show_answer(text)
 

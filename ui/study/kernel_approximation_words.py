@@ -120,14 +120,24 @@ ON_SOME = "K on {n:,} of {of:,} training documents, drawn at random"
 
 
 def answer(
-    m: int, names: Sequence[str], errors: Sequence[float], kept: Sequence[int], top: int, query: int
+    m: int,
+    names: Sequence[str],
+    errors: Sequence[float],
+    kept: Sequence[int],
+    top: int,
+    query: int,
+    *,
+    of_query: bool = False,
 ) -> str:
     """Say the errors of the maps at m, and how many of the exact first documents of a query they keep.
+
+    The errors are those of one draw, of the K of the query or of the compared training documents.
 
     `kept` is empty while there are no models.
     """
     text = f"At m = {m} {listed(names)}: {'error' if len(names) == 1 else 'errors'} "
     text += listed([error_words(error) for error in errors])
+    text += f" (this draw, {f'K of query {query}' if of_query else 'K of training documents'})"
     ten = "top ten" if top == 10 else f"top {top}"
     return f"{text}; {listed([str(n) for n in kept])} of the exact {ten} in query {query}" if kept else text
 
@@ -154,7 +164,8 @@ def reading(
     falls = (f"{variant_name(v)}'s {_fall(summary, v, slopes.get(v))}" for v in (first, *others))
     compared = [_compared(summary, norm, m, draws, first, other) for other in others]
     said = "; ".join(compared) or _alone(summary, norm, m, first)
-    return f"At m = {m} {said}; {', '.join(falls)}"
+    mean = f", mean of {draws} draws" if draws > 1 else ", one draw"
+    return f"At m = {m}{mean}, {said}; {', '.join(falls)}"
 
 
 def _as_printed(summary: pd.DataFrame) -> list[Variant]:

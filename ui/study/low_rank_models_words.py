@@ -11,6 +11,7 @@ import pandas as pd
 from rankviz.common.numbers import counted, power_of_two, small
 from rankviz.features import FEATURE_MAPS
 from rankviz.learning.losses import EVERY_LOSS
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import compare
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, first_within, is_plain, last_rows
 from rankviz.runs.spec import RunSpec
@@ -187,12 +188,13 @@ def line_of(seeds: int) -> str:
     return f"Line: mean over {seeds} seeds; band: least to greatest. "
 
 
-def clipped(values: pd.Series[float], low: float) -> str:
-    """Count cells of a heat map below its colours, if any."""
-    below = int((values < low).sum())
-    if below == 0:
+def clipped(values: pd.Series[float], low: float, high: float) -> str:
+    """Count cells of a heat map outside its colours, if any."""
+    outside = int(((values < low) | (values > high)).sum())
+    if outside == 0:
         return ""
-    return f"{below} of {len(values)} cells are below the colour scale. "
+    side = "below" if (values < low).any() else "above"
+    return f"{outside} of {len(values)} cells are {side} the colour scale. "
 
 
 def seeds_draw(spec: RunSpec) -> str:
@@ -220,7 +222,7 @@ def objectives(table: pd.DataFrame) -> str:
 
 def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
     """Name the best and the worst setting, with the significance of their difference."""
-    best, worst = _ends(groups)
+    best, worst = _ends(groups, metric)
     top, low = float(groups[best].mean()), float(groups[worst].mean())
     if len(groups) == 1:
         return f"Only {best} so far: mean {metric} {top:.3f}"
@@ -228,17 +230,17 @@ def spread(groups: dict[str, pd.Series[float]], metric: str) -> str:
         return f"Mean {metric} is {top:.3f} for each of {len(groups)} settings so far"
     text = compare(groups[best], groups[worst]).sentence(best, worst, metric)
     text = text.removeprefix(f"By {metric}, ")
-    return f"Mean {metric} lies between {low:.3f} and {top:.3f}; {text}"
+    return f"Mean {metric} lies between {min(low, top):.3f} and {max(low, top):.3f}; {text}"
 
 
 def against_plain(groups: dict[str, pd.Series[float]], plain: pd.Series[float], metric: str) -> list[str]:
     """Compare the best and the worst setting with the plain model with the hinge."""
     return [
         compare(groups[name], plain).sentence(name, "the plain model with the hinge", metric)
-        for name in dict.fromkeys(_ends(groups))
+        for name in dict.fromkeys(_ends(groups, metric))
     ]
 
 
-def _ends(groups: dict[str, pd.Series[float]]) -> tuple[str, str]:
-    means = {name: float(values.mean()) for name, values in groups.items()}
+def _ends(groups: dict[str, pd.Series[float]], metric: str) -> tuple[str, str]:
+    means = {name: direction(metric) * float(values.mean()) for name, values in groups.items()}
     return max(means, key=means.__getitem__), min(means, key=means.__getitem__)

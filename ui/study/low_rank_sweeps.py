@@ -164,7 +164,7 @@ def _weights(
 ) -> None:
     part, metric, count = about
     level = "" if plain is None else f" ({plain.metrics[part][metric].mean():.3f})"
-    clipped = words.clipped(table["value"], low_rank_models.colour_range(table["value"])[0])
+    clipped = words.clipped(table["value"], *low_rank_models.colour_range(table["value"], metric))
     groups = {
         f"nuclear {r.spec.nuclear:g}, coupling {r.spec.coupling:g}": r.metrics[part][metric] for r in records
     }

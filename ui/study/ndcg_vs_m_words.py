@@ -12,6 +12,7 @@ import streamlit as st
 
 from rankviz.common.numbers import interval_in_words, small
 from rankviz.features import EXACT, LINEAR
+from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import Comparison, compare, queries_needed
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import in_a_sentence, look_of
@@ -126,7 +127,7 @@ def _others(found: Sequence[RunRecord], level: Sequence[RunRecord], part: str, m
     specs.pop(look_of(level[0].spec))
     parts = []
     for look, spec in specs.items():
-        own = verdict(compared(of_look(found, look), level, part, metric))
+        own = compared(of_look(found, look), level, part, metric).verdict(metric)
         parts.append(f"{in_a_sentence(spec)} is {VERDICTS[own]}")
     return parts
 
@@ -136,18 +137,13 @@ def verdicts_by_m(
 ) -> dict[int, int]:
     """Return m -> better (1), worse (−1) or not distinguishable (0) than `level`, seeds averaged."""
     ms = sorted({r.spec.n_components for r in of_look(found, name)})
-    return {m: verdict(compared(of_look(found, name, m), level, part, metric)) for m in ms}
+    return {m: compared(of_look(found, name, m), level, part, metric).verdict(metric) for m in ms}
 
 
 @st.cache_resource(max_entries=4096, show_spinner=False, hash_funcs={RunRecord: lambda run: run.spec.hash})
 def compared(runs: Sequence[RunRecord], level: Sequence[RunRecord], part: str, metric: str) -> Comparison:
     """Compare runs with those of a level, query by query, seeds averaged; cached by their hashes."""
     return compare(per_query(runs, part, metric), per_query(level, part, metric))
-
-
-def verdict(found: Comparison) -> int:
-    """Return better (1), worse (−1) or not distinguishable (0)."""
-    return int(np.sign(found.difference)) if found.distinguishable else 0
 
 
 def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
@@ -228,7 +224,7 @@ def _closer_map(taus: Mapping[str, pd.Series[float]], one: str, two: str) -> str
 
 def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
     """Say from how many training queries on a model is not worse than the one trained on all."""
-    rising = table.sort_values("share")
+    rising = _gains(table, metric).sort_values("share")
     whole, parts = rising.iloc[-1], rising.iloc[:-1]
     there, few = int(whole["queries"]), _too_few(whole)
     if few or parts.empty:
@@ -250,7 +246,7 @@ def of_queries(table: pd.DataFrame, name: str, metric: str) -> str:
 
 def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
     """Say up to which share of wrong grades a model is not worse than without any."""
-    rising = table.sort_values("flipped")
+    rising = _gains(table, metric).sort_values("flipped")
     clean, parts = rising.iloc[0], rising.iloc[1:]
     few = _too_few(clean)
     if few or parts.empty:
@@ -270,7 +266,12 @@ def of_wrong_grades(table: pd.DataFrame, name: str, metric: str) -> str:
 
 
 def _is_worse(parts: pd.DataFrame) -> pd.Series:
-    return parts["distinguishable"] & (parts["difference"] < 0)
+    return parts["distinguishable"] & (parts["gain"] < 0)
+
+
+def _gains(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the table with the column gain: how much better each model is than the full one."""
+    return table.assign(gain=direction(metric) * table["difference"])
 
 
 def _too_few(row: pd.Series) -> str:
@@ -299,7 +300,7 @@ def _not_worse(row: pd.Series, whole: pd.Series, of: str) -> str:
 
 def _by(row: pd.Series) -> str:
     """Say how much better or worse, with the interval."""
-    word = "better" if row["difference"] > 0 else "worse"
+    word = "better" if row["gain"] > 0 else "worse"
     near, far = sorted((abs(row["difference_low"]), abs(row["difference_high"])))
     digits = max(3, math.ceil(-math.log10(near)))  # an end that excludes 0 is not printed as 0
     return f"{word} by {abs(row['difference']):.3f} (95 % interval [{near:.{digits}f}, {far:.{digits}f}])"
@@ -320,7 +321,7 @@ def enough(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[st
         verdicts = {}
         for m in ms if exact else ms[1:]:
             one = compared(of_look(found, name, m), level, part, metric)
-            verdicts[m] = verdict(one)
+            verdicts[m] = one.verdict(metric)
             if verdicts[m]:  # smaller m add nothing
                 break
         if not verdicts:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.errors import DataError
+from rankviz.metrics.formulas import direction
 from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.sweep_settings import setting_name
 from rankviz.runs.designs import Design
@@ -23,6 +24,7 @@ from ui.shell.figures import show_figure
 from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
+from ui.shell.words import LESS_IS_BETTER
 from ui.study import sweep_studies as studies
 from ui.study import sweep_words as words
 from ui.study.sweep_design import STUDY, Prospect, design_controls, prospect_of, start_sweep
@@ -38,7 +40,7 @@ from ui.study.sweep_studies import (
 )
 from ui.study.sweep_words import answer, fixed_settings, over, prospect_words
 from ui.work import metrics
-from ui.work.metrics import METRICS, OWN
+from ui.work.metrics import MENU, METRICS, OWN
 from ui.work.place import choose_place, show_cluster, threads_of
 from ui.work.run_store import show_store_notice, workers
 
@@ -132,7 +134,7 @@ def show_design(design: Design, metric: str, answer: str) -> None:
     if y:
         table = sweep_map.planned_cells(design, x, y)
         figure = sweep_map.map_figure(table, design, metric, x, y)
-        sweep_map.add_unfinished(figure, table, NOTHING, design, (x, y))
+        sweep_map.add_unfinished(figure, table, NOTHING, design, metric, (x, y))
     else:
         table = sweep_settings.empty_curves(x)
         figure = sweep_settings.curves_figure(table, design, metric, x)
@@ -178,7 +180,7 @@ def _how_chosen() -> tuple[str, str, bool | None]:
     """Return the values of controls drawn later, below the progress; empty if not set."""
     state = st.session_state
     labels = {rule.label: name for name, rule in RULES.items()}
-    metric = state.get("metric", st.query_params.get("metric", ""))
+    metric = state.get(MENU, st.query_params.get(MENU, ""))
     rule = labels.get(state.get("rule", st.query_params.get("rule", "")), "")
     each = state.get("each", st.query_params["each"] == "true" if "each" in st.query_params else None)
     own = metrics.read_own()[0] if metric == OWN else ""
@@ -193,11 +195,18 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
     design, kept = sweep.design, Choice.of_study(sweep.status.study.design) or Choice()
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     bound, labels = Bound(row), [rule.label for rule in RULES.values()]
-    chosen = bound.menu("metric", "Metric", [*METRICS, OWN], kept.metric, width=130, help=words.METRIC_HELP)
+    own = "" if kept.metric in METRICS else kept.metric
+    asked = any(MENU in where for where in (st.session_state, st.query_params))
+    offered = [*METRICS, OWN]
+    chosen = bound.menu(
+        MENU, "Metric", offered, OWN if own else kept.metric, width=130, help=words.METRIC_HELP
+    )
     if chosen == OWN:
-        own_field(bound, metrics.chosen(metrics.FIELD))
+        own_field(bound, metrics.chosen(metrics.FIELD) if asked or not own else own)
         if why := metrics.read_own()[1]:
             row.caption(escaped(why), width="content")
+    if direction(sweep.metric) < 0:
+        row.caption(LESS_IS_BETTER.format(metric=escaped(sweep.metric)), width="content")
     metrics.settle()
     about_rules = " ".join(f"{rule.label}: {rule.help}" for rule in RULES.values())
     bound.menu("rule", "Take", labels, RULES[kept.rule].label, width=240, help=about_rules)
@@ -228,7 +237,7 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
             table = sweep_map.map_data(design, sweep.done, metric, x, y)
             begun = sweep_map.partial_means(design, sweep.done, metric)
         figure = sweep_map.map_figure(table, design, metric, x, y)
-        sweep_map.add_unfinished(figure, table, begun, design, (x, y))
+        sweep_map.add_unfinished(figure, table, begun, design, metric, (x, y))
         if (cell := clicked(sweep)) is not None:
             sweep_map.mark_cell(figure, table, design, (x, y), cell)
         sweep_map.add_click_targets(figure, table, design, metric, (x, y))

@@ -11,6 +11,8 @@ import streamlit as st
 
 from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader
 from rankviz.plots import sweep_map, sweep_settings
 from rankviz.plots.sweep_settings import setting_name, value_text
 from rankviz.runs.adviser import advise
@@ -132,7 +134,7 @@ def _maps(shown: Sequence[Sweep], x: str, y: str) -> None:
         st.info(words.FEW_CELLS)
         return
     tables = [sweep_map.map_data(one.design, one.done, one.metric, x, y) for one in shown]
-    low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna())
+    low, high = sweep_map.colours_between(pd.concat(tables)["value"].dropna(), shown[0].metric)
     for place, one, table in zip(st.columns(len(shown)), shown, tables, strict=True):
         figure = sweep_map.map_figure(table, one.design, one.metric, x, y)
         figure.update_traces(zmin=low, zmax=high, selector={"type": "heatmap"})
@@ -161,10 +163,10 @@ def _curves(shown: Sequence[Sweep], x: str) -> None:
 
 def _show(figure: go.Figure, table: pd.DataFrame, sweep: Sweep, what: str) -> None:
     design = sweep.design
-    row = table.loc[table["value" if "value" in table else "mean"].idxmax()]
+    row = table.loc[leader(table["value" if "value" in table else "mean"], sweep.metric)]
     best = texts.cell_words(design, design.plan.cells[int(row["cell"])])
     title = escaped(sweep.status.study.title)
-    st.markdown(f"**{title}**: best {sweep.metric} {sweep.folds.mean(axis=1).max():.3f} at {best}")
+    st.markdown(f"**{title}**: best {sweep.metric} {sweep.candidates.top:.3f} at {best}")
     show_figure(
         figure,
         table,
@@ -221,7 +223,8 @@ def one_cell(sweep: Sweep) -> None:
         help=why or words.OPEN_HELP,
     )
     values = sweep.folds.loc[cell]
-    rank = int((sweep.folds.mean(axis=1) > values.mean()).sum()) + 1
+    ahead = direction(sweep.metric) * (sweep.folds.mean(axis=1) - values.mean())
+    rank = int((ahead > 0).sum()) + 1
     what = "Chosen cell" if own is None else "Clicked cell"
     spread = f" ({values.min():.3f} to {values.max():.3f} over folds)" if len(values) > 1 else ""
     row.markdown(
@@ -276,7 +279,7 @@ def table_of(sweep: Sweep) -> pd.DataFrame:
     if folds.shape[1] > 1:
         table["standard error"] = sweep.candidates.error
         table[[fold_words(fold) for fold in folds.columns]] = folds.to_numpy()
-    return table.sort_values(sweep.metric, ascending=False, kind="stable")
+    return table.sort_values(sweep.metric, ascending=direction(sweep.metric) < 0, kind="stable")
 
 
 def all_cells(sweep: Sweep) -> None:

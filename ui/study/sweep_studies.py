@@ -15,10 +15,10 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.description import fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.selection import (
-    ROUNDING,
     RULES,
     SIMPLER,
     Candidates,
@@ -37,7 +37,7 @@ from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.study import sweep_words as words
 from ui.study.sweep_design import KIND, LONGEST_TITLE, STUDY, design_from
-from ui.study.sweep_words import NO_SWEEP, at_work, cell_words, pace, time_left
+from ui.study.sweep_words import NO_SWEEP, NOT_MEASURED, at_work, cell_words, pace, time_left
 from ui.work.metrics import with_column
 from ui.work.place import cluster_line
 from ui.work.run_store import run_store, workers
@@ -96,7 +96,7 @@ class Sweep:
     def candidates(self) -> Candidates:
         """Its complete cells, as input of the rules."""
         runs = results(self.design, self.done)
-        return candidates(self.folds, None, simplicity(self.design, runs, SIMPLER))
+        return candidates(self.folds, None, simplicity(self.design, runs, SIMPLER), self.metric)
 
     @property
     def cells(self) -> int:
@@ -113,10 +113,8 @@ class Sweep:
     @property
     def near(self) -> int:
         """Number of other cells within one standard error of the best; 0 without such an error."""
-        mean = self.candidates.mean
-        best = int(mean.index[int(mean.to_numpy().argmax())])
-        margin = float(RULES["one_standard_error"].margin(self.candidates, best)[best])
-        return int((mean >= mean[best] - margin - ROUNDING).sum()) - 1 if margin == margin else 0
+        margin = RULES["one_standard_error"].margin(self.candidates, self.candidates.best)
+        return max(int(self.candidates.near(margin).sum()) - 1, 0)
 
     def spec(self, cell: int, fold: str) -> RunSpec:
         """Return the run of a cell on a fold, with the first of its seeds."""
@@ -135,6 +133,12 @@ def opened(study: str, metric: str = "", rule: str = "", per_fold: bool | None =
     each = kept.per_fold if per_fold is None else per_fold
     by = metric or kept.metric
     table = with_column(store.listing.of_study(study, visitor()), by)
+    if status.done and by not in COLUMNS and f"vali:{by}" not in table:
+        raise DataError(
+            NOT_MEASURED.format(metric=by),
+            expected="the data that the runs were made with",
+            remedy=f"Choose another metric, or add {design.base.dataset} on Data.",
+        )
     return Sweep(status, design, table, by, rule or kept.rule, each)
 
 

@@ -10,6 +10,8 @@ import pandas as pd
 
 from rankviz.common.numbers import counted
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
+from rankviz.metrics.formulas import direction
+from rankviz.metrics.significance import leader
 from rankviz.plots.sweep_settings import listed_values, setting_name, value_text
 from rankviz.runs.axes import Range
 from rankviz.runs.description import fold_words
@@ -75,6 +77,7 @@ MAP = (
 ONE_CELL = "{what}: {cell}: {metric} {mean:.3f}{spread}, rank {rank:,} of {of:,}."
 CELLS = "{cells}{waiting}. {metric} on validation, {over}. Tick one to show it."
 TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {validation:.3f}."
+NOT_MEASURED = "{metric} cannot be computed for this sweep: its data are not here"
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
     "{runs} more would make {all:,}; {whose} may have {most:,}. Wait, stop a sweep, or take fewer values"
@@ -98,7 +101,7 @@ def answer(sweep: Sweep) -> str:
     value = f"validation {sweep.metric} {sweep.chosen.validation:.3f}, {over(design)} ({far})"
     edge = at_the_edge(design, design.plan.cells[cell])
     if sweep.rule != "best":
-        top = float(sweep.candidates.mean.max())
+        top = sweep.candidates.top
         return (
             f"{words} is the simplest within {RULES[sweep.rule].label} of the best {top:.3f}: {value}{edge}"
         )
@@ -177,14 +180,15 @@ def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
 
 
 def curve_answer(sweep: Sweep, table: pd.DataFrame, along: str) -> str:
-    """Say where along a setting the metric is highest, and if this is an end."""
+    """Say where along a setting the metric is best, and if this is an end."""
     design = sweep.design
     setting = design.settings[along]
     best = table[table["best"]]
     if not len(best):
         return f"No cell has {setting_name(setting)}"
-    row = best.loc[best["mean"].idxmax()]
-    text = f"Highest {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
+    row = best.loc[leader(best["mean"], sweep.metric)]
+    which = "Highest" if direction(sweep.metric) > 0 else "Lowest (best)"
+    text = f"{which} {sweep.metric}, {row['mean']:.3f}, at {setting_name(setting)} = "
     text += value_text(setting, row[along])
     numbers = all(isinstance(value, int | float) for value in best[along])
     ends = (best[along].min(), best[along].max())

@@ -171,6 +171,12 @@ def digest_of(spec: RunSpec) -> str:
     return _digest(str(_found_fold(spec)[1]), spec)
 
 
+def is_here(spec: RunSpec) -> bool:
+    """Return True if a run's data are here, and are still those that it was made with."""
+    known = datasets().get(spec.dataset)
+    return known is not None and spec.fold in known.folds and digest_of(spec) == spec.digest
+
+
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _digest(key: str, _spec: RunSpec) -> str:
     return fold_of(_spec).digest

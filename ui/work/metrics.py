@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -12,17 +13,16 @@ import streamlit as st
 from rankviz.analysis.contestants import with_measures
 from rankviz.common.errors import SettingError
 from rankviz.metrics.evaluation import COLUMNS, column_name
-from rankviz.metrics.formulas import more_is_better
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.study import DONE
 from ui.shell import words
 from ui.shell.page import TITLE
-from ui.work.folds import fold_of
+from ui.work.folds import fold_of, is_here
 from ui.work.run_store import run_store
 
-METRICS = COLUMNS
-"""The metrics that pages offer: all pages the same."""
+METRICS = (*COLUMNS, "MeanRank")
+"""The metrics that pages offer: all pages the same. Records lack those that are not in `COLUMNS`."""
 USUAL_METRIC, OWN = "NDCG@10", "Own …"
 MENU, FIELD = "metric", "own"
 """Session keys and query parameters of the menu, and of the field of the own metric."""
@@ -59,39 +59,33 @@ def arrived() -> bool:
     return _KEPT[MENU] in state and (MENU not in state or state.get(_KEPT_ON) != state.get(TITLE))
 
 
-def metric_now(*, less: bool = False) -> str:
-    """Return the metric before its menu is drawn; the usual one for an own metric that cannot be read.
-
-    `less` allows metrics of which less is better.
-    """
+def metric_now() -> str:
+    """Return the metric before its menu is drawn; the usual one for an own metric that cannot be read."""
     menu = chosen(MENU)
-    return menu if menu != OWN else read_own(less=less)[0]
+    return menu if menu != OWN else read_own()[0]
 
 
 def offered() -> tuple[str, ...]:
     """Return the metrics of runs, and the visitor's own one if it is chosen."""
-    return tuple(dict.fromkeys((*METRICS, metric_now())))
+    return tuple(dict.fromkeys((*COLUMNS, metric_now())))
 
 
-def read_own(*, less: bool = False) -> tuple[str, str]:
+def read_own() -> tuple[str, str]:
     """Return the column of the own metric, and why it is the usual one instead, "" if it is not."""
     asked = chosen(FIELD).strip()
     if not asked:
         return USUAL_METRIC, words.NO_OWN_METRIC.format(usual=USUAL_METRIC)
     try:
-        column = column_name(asked)
-        if less or more_is_better(column):
-            return column, ""
-        why = words.LESS_IS_BETTER.format(metric=column)
+        return column_name(asked), ""
     except (SettingError, ValueError) as error:
-        why = words.UNREAD_METRIC.format(why=error)
-    return USUAL_METRIC, f"{why} {words.NO_OWN_METRIC.format(usual=USUAL_METRIC)}"
+        unread = words.UNREAD_METRIC.format(why=error)
+    return USUAL_METRIC, f"{unread} {words.NO_OWN_METRIC.format(usual=USUAL_METRIC)}"
 
 
 def measured(record: RunRecord) -> RunRecord:
     """Return a record with the column of the page's metric, if runs lack it."""
-    metric = metric_now(less=True)
-    if metric in METRICS:
+    metric = metric_now()
+    if metric in COLUMNS:
         return record
     found = _columns(record.spec, metric, lambda: record)
     metrics = record.metrics | {part: record.metrics[part].join(own) for part, (own, _) in found.items()}
@@ -101,13 +95,17 @@ def measured(record: RunRecord) -> RunRecord:
     return replace(record, metrics=metrics, by_order=by_order)
 
 
-def with_column(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a table of runs with the means of a metric that runs lack, of the finished ones."""
-    if metric in METRICS:
+def with_column(table: pd.DataFrame, metric: str, most: int | None = None) -> pd.DataFrame:
+    """Return a table of runs with the means of a metric that runs lack.
+
+    They are those of finished runs whose data are here, at most of the first `most`.
+    """
+    if metric in COLUMNS:
         return table
     done, store = table.index[table["state"] == DONE], run_store()
     means: dict[str, dict[str, float]] = {}
-    for digest, spec in zip(done, store.listing.specs(list(done)), strict=True):
+    specs = zip(done, store.listing.specs(list(done)), strict=True)
+    for digest, spec in islice((pair for pair in specs if is_here(pair[1])), most):
         found = _columns(spec, metric, lambda spec=spec: store.records.find([spec])[spec])  # type: ignore[misc]
         means[digest] = {f"{part}:{metric}": float(own.mean()) for part, (own, _) in found.items()}
     return table.join(pd.DataFrame.from_dict(means, orient="index"))
