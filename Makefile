@@ -21,6 +21,9 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 # as rankviz/__init__.py has it, for programs that import NumPy before it, such as Streamlit
 export OPENBLAS_THREAD_TIMEOUT ?= 20
 
+# Without compiled modules each of the many processes of tests, trials and pages compiles the code anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install app test stories test-postgres coverage e2e screens faults lessons lesson-pictures docs lint types js wheel wheel-all container lock audit bench soak clean
 

@@ -114,8 +114,8 @@ def test_a_fold_is_kept_by_its_normalisation(order: tuple[str, ...]) -> None:
     FOLDS.clear()
 
 
-def test_a_fold_is_kept_by_the_time_of_its_files(data_set: Callable[[str], None], tmp_path: Path) -> None:
-    data_set("small")
+def test_a_fold_is_kept_by_the_time_of_its_files(data_set: Callable[..., None], tmp_path: Path) -> None:
+    data_set("small", copied=True)
     spec, path = SPEC.but(dataset="edge"), tmp_path / "data" / "edge" / "Fold1" / "train.txt"
     before, text = fold_of(spec).digest, path.read_text()
     path.write_text(("0" if text[0] == "1" else "1") + text[1:])

@@ -1,4 +1,4 @@
-"""Pages of rankers without a fixed objective, and of those with several starts."""
+"""Pages of rankers with trees, without a fixed objective, and with several starts."""
 
 from __future__ import annotations
 
@@ -38,3 +38,16 @@ def test_methods_lists_them_with_what_they_minimise(
     said = open_page("methods", data="edge")
     table = next(one.value for one in said.dataframe if "method" in one.value.columns)
     assert {"LambdaRank", "LambdaLoss", "ApproxNDCG", "SmoothRank", "hidden layer"} <= set(table["method"])
+
+
+def test_train_and_convergence_draw_rounds_and_importance(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    link = {"data": "edge", "method": "LambdaMART", "rounds": "12", "patience": "5"}
+    said = words(open_page("train", **link))
+    assert "of what the splits gain" in said
+    assert "NDCG@10 on the validation part was highest there" in said
+    app = open_page("convergence", **link)
+    assert len(figures(app)) == 1
+    assert "steps of a solver, gaps and preconditioners do not apply" in words(app)
