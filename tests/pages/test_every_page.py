@@ -29,7 +29,7 @@ Opener = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize("page", READING)
-@pytest.mark.parametrize("kind", ["tiny", "one document", "one grade", "all-zero features"])
+@pytest.mark.parametrize("kind", ["one document", "one grade", "all-zero features"])
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
     app = open_page(page, data="edge", m=500)

@@ -36,7 +36,7 @@ def ids(*places: int) -> str:
 
 
 DRAWN = {"data": "edge", "m": 10, "errupto": 10, "draws": 1}
-ROUGH = {"m": 10, "loss": "hinge", "picked": "1.2.3"}
+ROUGH = {"data": "edge", "m": 10, "loss": "hinge", "picked": "1.2.3"}
 LINKS: dict[str, list[dict[str, object]]] = {
     "what_if": [
         {"m": 10, "query": 1} | more
@@ -99,7 +99,7 @@ LINKS: dict[str, list[dict[str, object]]] = {
             {"view": "One query", "k": 3},
         )
     ],
-    "convergence": [{"m": 10, "view": "Play"} | more for more in ({}, {"c": 2}, {"pq": 5})],
+    "convergence": [{"data": "edge", "m": 10, "view": "Play"} | more for more in ({}, {"c": 2}, {"pq": 5})],
 }
 """Links of pages that differ in one thing each."""
 SPEC = RunSpec("synthetic-demo", n_components=10)
