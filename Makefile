@@ -9,8 +9,7 @@ ADVISORIES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# One more than cores, because tests of processes wait.
-IN_PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
+IN_PARALLEL := -n $(shell getconf _NPROCESSORS_ONLN) --dist worksteal
 OR_NONE = $(if $(ARGS),|| test $$? -eq 5)
 BENCH_STAMP := $(VENV)/.bench-installed
 JS := tests/js
@@ -20,6 +19,9 @@ WITH_NODE := PATH="$$PATH:$(abspath $(BIN))"
 
 # as rankviz/__init__.py has it, for programs that import NumPy before it, such as Streamlit
 export OPENBLAS_THREAD_TIMEOUT ?= 20
+
+# Without compiled modules each of the many processes of tests, trials and pages compiles the code anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install app test stories test-postgres coverage e2e screens faults lessons lesson-pictures docs lint types js wheel wheel-all container lock audit bench soak clean
@@ -67,10 +69,13 @@ $(STAMP): requirements.txt requirements/server.in requirements/dev.txt
 app: install
 	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
+# Core and pages beside one another, because tests of processes wait. The results of pages are shown afterwards.
 # With ARGS, one of the two may have nothing to run (status 5).
 test: install
-	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not story" --ignore=tests/pages $(ARGS) $(OR_NONE)
-	$(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE)
+	@pages=$$(mktemp); trap 'kill $$!; rm -f $$pages' INT TERM; \
+	{ $(BIN)/python -m pytest $(IN_PARALLEL) tests/pages $(ARGS) $(OR_NONE); } >$$pages 2>&1 & \
+	{ $(BIN)/python -m pytest $(IN_PARALLEL) -m "not story" --ignore=tests/pages $(ARGS) $(OR_NONE); }; status=$$?; \
+	wait $$! || status=$$?; cat $$pages; rm -f $$pages; exit $$status
 
 # Only these have stories; to collect all tests takes each process half a minute. With PostgreSQL where it is installed.
 stories: install

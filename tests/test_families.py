@@ -85,6 +85,15 @@ def test_a_path_over_c_is_its_separate_runs(fold: Fold, name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", [*MAPS, "linear"])
+def test_a_warm_start_is_used(fold: Fold, name: str) -> None:
+    one, other = (SPEC.but(feature_map=name, C=C) for C in (1.0, 1.1))
+    after, alone = dict(execute_all([one, other], fold=fold))[other], execute(other, fold=fold)
+    assert after.start == "the weights for C = 1"
+    assert len(after.trace) < len(alone.trace)
+    assert after.trace["objective"][0] < 0.8 * alone.trace["objective"][0]
+
+
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("room", [1e12, 0.0])
 def test_a_grid_over_gamma_is_its_separate_runs(

@@ -165,10 +165,9 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     install(str(built.wheel))
     _try_core(ours, home, own)
+    install(f"{built.wheel}[{'app' if pins else 'app,dask'}]")  # at once: most of it is pip looking for versions
     if not pins:
-        install(f"{built.wheel}[dask]")
         _try_cluster(ours, home, own)
-    install(f"{built.wheel}[app]")
     _try_app(ours, home, folder)
 
 

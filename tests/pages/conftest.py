@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.common.processes import start
 from rankviz.datasets import Fold, write_letor
 from rankviz.runs.starting_points import StartingPoint, starting_point
+from rankviz.store import RunStore
 from rankviz.store.execution import worker_processes
 from ui.defaults import page_hash, through_router
 from ui.model.what_if_models import memory
@@ -91,9 +93,37 @@ def runs_once() -> RunsOnce:
     return RunsOnce()
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run store without runs: to copy it is faster than to make its tables for each test."""
+    file = tmp_path_factory.mktemp("store") / "runs.sqlite"
+    RunStore(file).close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def made_sets(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the data root with a data set of one kind, made once."""
+
+    @cache
+    def made(kind: str) -> Path:
+        root = tmp_path_factory.mktemp("sets")
+        folder = root / "edge" / "Fold1"
+        folder.mkdir(parents=True)
+        for number, name in enumerate(("train", "vali", "test")):
+            write_letor((EDGES | SMALL)[kind](1 + 100 * number), folder / f"{name}.txt")
+        return root
+
+    return made
+
+
 @pytest.fixture(autouse=True)
 def own_folders(
-    tmp_path: Path, parsed_files: Path, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    parsed_files: Path,
+    runs_once: RunsOnce,
+    empty_store: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[None]:
     """Keep tests away from the user's caches and data, and pages from what they remember of other tests.
 
@@ -104,6 +134,8 @@ def own_folders(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
     monkeypatch.delenv("RANKVIZ_DATA", raising=False)
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "runs"))
+    (tmp_path / "runs").mkdir()
+    shutil.copy(empty_store, tmp_path / "runs")
     monkeypatch.setenv("RANKVIZ_PREPARE", "no")
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", 60.0)  # a machine busy with tests is no reason for a job
     monkeypatch.chdir(APP.parent)
@@ -193,15 +225,15 @@ def drawn(app: AppTest, faults: list[str]) -> AppTest:
 
 
 @pytest.fixture
-def data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a data set of one kind below a data root of its own."""
+def data_set(
+    tmp_path: Path, made_sets: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., None]:
+    """Offer a data set of one kind, "edge", in a data root of its own; as a copy to tests that change it."""
 
-    def put(kind: str) -> None:
-        folder = tmp_path / "data" / "edge" / "Fold1"
-        folder.mkdir(parents=True)
-        for number, name in enumerate(("train", "vali", "test")):
-            write_letor((EDGES | SMALL)[kind](1 + 100 * number), folder / f"{name}.txt")
-        monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
-        monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "cache"))  # each entry added reads all others
+    def put(kind: str, copied: bool = False) -> None:
+        root = made_sets(kind)
+        if copied:
+            root = Path(shutil.copytree(root, tmp_path / "data"))
+        monkeypatch.setenv("RANKVIZ_DATA", str(root))
 
     return put

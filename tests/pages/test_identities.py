@@ -36,7 +36,7 @@ def ids(*places: int) -> str:
 
 
 DRAWN = {"data": "edge", "m": 10, "errupto": 10, "draws": 1}
-ROUGH = {"m": 10, "loss": "hinge", "picked": "1.2.3"}
+ROUGH = {"data": "edge", "m": 10, "loss": "hinge", "picked": "1.2.3"}
 LINKS: dict[str, list[dict[str, object]]] = {
     "what_if": [
         {"m": 10, "query": 1} | more
@@ -99,7 +99,7 @@ LINKS: dict[str, list[dict[str, object]]] = {
             {"view": "One query", "k": 3},
         )
     ],
-    "convergence": [{"m": 10, "view": "Play"} | more for more in ({}, {"c": 2}, {"pq": 5})],
+    "convergence": [{"data": "edge", "m": 10, "view": "Play"} | more for more in ({}, {"c": 2}, {"pq": 5})],
 }
 """Links of pages that differ in one thing each."""
 SPEC = RunSpec("synthetic-demo", n_components=10)
@@ -114,8 +114,8 @@ def test_a_fold_is_kept_by_its_normalisation(order: tuple[str, ...]) -> None:
     FOLDS.clear()
 
 
-def test_a_fold_is_kept_by_the_time_of_its_files(data_set: Callable[[str], None], tmp_path: Path) -> None:
-    data_set("small")
+def test_a_fold_is_kept_by_the_time_of_its_files(data_set: Callable[..., None], tmp_path: Path) -> None:
+    data_set("small", copied=True)
     spec, path = SPEC.but(dataset="edge"), tmp_path / "data" / "edge" / "Fold1" / "train.txt"
     before, text = fold_of(spec).digest, path.read_text()
     path.write_text(("0" if text[0] == "1" else "1") + text[1:])

@@ -129,7 +129,10 @@ def test_large_data_sets_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) ->
     assert now(sidebar_alone(data="edge")) == USUAL
 
 
-def test_data_that_cannot_be_read_leave_the_sidebar_whole(tmp_path: Path) -> None:
+def test_data_that_cannot_be_read_leave_the_sidebar_whole(
+    tmp_path: Path, data_set: Callable[..., None]
+) -> None:
+    data_set("small", copied=True)
     (tmp_path / "data" / "edge" / "Fold1" / "train.txt").write_text("nonsense\n")
     app = sidebar_alone(data="edge")
     assert now(app) == USUAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -182,11 +183,11 @@ def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
 
 
 def below_a_file(runs: Path) -> None:
+    shutil.rmtree(runs)
     runs.write_text("")
 
 
 def no_database(runs: Path) -> None:
-    runs.mkdir()
     (runs / "runs.sqlite").write_bytes(b"not a database " * 1000)
 
 

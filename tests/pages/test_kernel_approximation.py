@@ -484,8 +484,9 @@ def test_small_numbers() -> None:
 
 
 def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_page: Callable[..., AppTest], data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    data_set("small")
     made: list[str] = []
     for name in ("matrices", "plane", "draws", "rankings"):
         own = getattr(nystroem_fourier, f"{name}_figure")
@@ -495,20 +496,20 @@ def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
             return own(*of, **how)
 
         monkeypatch.setattr(nystroem_fourier, f"{name}_figure", note)
-    first = open_page("kernel_approximation", m=5)
+    first = open_page("kernel_approximation", data="edge", m=5)
     assert sorted(made) == ["draws", "matrices", "plane", "rankings"]
-    again = open_page("kernel_approximation", m=5)
+    again = open_page("kernel_approximation", data="edge", m=5)
     assert len(made) == 4
     assert figures(again) == figures(first)
     for settings, anew in (
         ({"m": 5, "maps": "true"}, ["matrices"]),
         ({"m": 5, "of": "query"}, ["draws", "matrices"]),
-        ({"m": 5, "c": 0}, ["draws", "rankings"]),
+        ({"m": 5, "c": -3}, ["draws", "rankings"]),
         ({"m": 10}, ["draws", "matrices", "plane", "rankings"]),
         ({"m": 5, "earlier": "3"}, ["draws"]),
     ):
         made.clear()
-        open_page("kernel_approximation", **settings)
+        open_page("kernel_approximation", data="edge", **settings)
         assert sorted(made) == anew, settings
 
 

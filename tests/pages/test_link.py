@@ -73,10 +73,11 @@ def test_nothing_is_said_of_what_is_taken(page: str, link: dict[str, str], open_
 
 
 OF_STATES = [
-    ("ndcg_vs_m", {"seeds": "2", "upto": "10", "metric": "MAP"}),
+    ("ndcg_vs_m", {"data": "edge", "seeds": "2", "upto": "10", "metric": "MAP"}),
     (
         "convergence",
-        {"losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10", "view": "Runs"},
+        {"data": "edge", "losses": "hinge", "solvers": "L-BFGS (SciPy)", "against": "iterations", "m": "10",
+         "view": "Runs"},
     ),
     ("low_rank", {"t": "99 %", "zero": "10⁻²", "counted": "number", "view": "Energy"}),
     (
@@ -101,8 +102,9 @@ OF_STATES = [
 
 @pytest.mark.parametrize(("page", "state"), OF_STATES)
 def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(
-    page: str, state: dict[str, str], open_page: Opener
+    page: str, state: dict[str, str], open_page: Opener, data_set: Callable[[str], None]
 ) -> None:
+    data_set("small")
     app = open_page(page, **{"m": "10"} | state)
     assert not app.warning
     assert "ignores" not in words(app), "the page reads each parameter"
@@ -110,7 +112,9 @@ def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(
     assert link.items() >= state.items()
     assert shown(app)
     assert shown(open_page(page, **link)) == shown(app)
-    assert shown(open_page(page, m=10)) != shown(app), "the state changes what is shown"
+    assert shown(open_page(page, m=10, data=app.session_state["data"])) != shown(app), (
+        "the state changes what is shown"
+    )
 
 
 def test_it_is_said_until_that_widget_is_changed() -> None:

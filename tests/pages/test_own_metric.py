@@ -21,8 +21,11 @@ PAGES = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", *OF_CHANG
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_own_gains_are_computed_on_every_page(page: str, open_page: Opener) -> None:
-    own = open_page(page, m=10, upto=25, metric=OWN, own=SAME)
+def test_own_gains_are_computed_on_every_page(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=SAME)
     assert not own.exception
     assert not own.error
     assert own.text_input(key="own").value == SAME

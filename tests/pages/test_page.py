@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from conftest_pages import TABS, opened, words
 from streamlit.testing.v1 import AppTest
+from test_every_page import FEW
 
 from ui.controls.navigation import ENTRIES, Entry
 
@@ -16,7 +17,7 @@ def test_only_the_open_tab_is_drawn(
     page: str, open_page: Callable[..., AppTest], data_set: Callable[[str], None]
 ) -> None:
     data_set("small")
-    drawn, app = {}, open_page(page, data="edge", m=10)
+    drawn, app = {}, open_page(page, data="edge", m=10, **FEW.get(page, {}))
     for view in TABS[page]:
         app.session_state["view"] = view
         app.run()
@@ -40,9 +41,12 @@ def test_what_a_tab_asks_for_is_kept_while_another_is_open(open_page: Callable[.
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
-def test_no_closed_expander_has_a_table_or_code(open_page: Callable[..., AppTest], entry: Entry) -> None:
+def test_no_closed_expander_has_a_table_or_code(
+    open_page: Callable[..., AppTest], data_set: Callable[[str], None], entry: Entry
+) -> None:
     """The browser would load large scripts for them before the first figure."""
-    app = open_page(entry.file, m=10)
+    data_set("small")
+    app = open_page(entry.file, data="edge", m=10)
     assert app.sidebar.expander
     for box in app.expander:
         assert not (box.dataframe or box.code) or box.proto.expanded, box.label

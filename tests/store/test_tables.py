@@ -108,11 +108,11 @@ def test_processes_that_start_at_once_set_it_aside_once(old: Path) -> None:
     before = digest(old)
     processes = [
         subprocess.Popen([sys.executable, "-c", OPEN], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(3)
+        for _ in range(2)
     ]
     told = [process.communicate(timeout=120) for process in processes]
-    assert [process.returncode for process in processes] == [0] * 3, told
-    assert sorted(out.decode().strip() for out, _ in told) == ["", "", SAID]
+    assert [process.returncode for process in processes] == [0, 0], told
+    assert sorted(out.decode().strip() for out, _ in told) == ["", SAID]
     assert sorted(path.name for path in old.parent.glob("runs.*")) == [
         "runs.set-aside-1.sqlite",
         "runs.sqlite",

@@ -1,41 +1,51 @@
-"""Every page with trees: it shows them, or says what they lack."""
+"""Pages of rankers with trees, without a fixed objective, and with several starts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, shown, words
+from conftest_pages import figures, words
 from streamlit.testing.v1 import AppTest
-from test_every_page import READING
 from test_home_train import lines
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
 Opener = Callable[..., AppTest]
-LABEL, LINK = "LambdaMART", {"method": "LambdaMART", "rounds": "12", "patience": "5"}
 
 
-@pytest.mark.parametrize("page", READING)
-def test_every_page_shows_it_or_says_why_not(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+@pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])
+def test_convergence_says_that_no_objective_is_fixed(
+    method: str, open_page: Opener, data_set: Callable[[str], None]
 ) -> None:
     data_set("small")
-    app = open_page(page, m=10, data="edge", **LINK)
-    said = words(app)
-    assert shown(app) or app.info or app.warning
-    assert not app.error, [error.value for error in app.error]
-    assert "nan" not in re.findall(r"[\w]+", said.lower())
-    wrong = rf"[Tt]his is the linear model|{LABEL}[^.·(]*(K =|m =|γ =|C =)|{LABEL} RankSVM"
-    assert not [line for line in said.splitlines() if LABEL in line and re.search(wrong, line)]
+    app = open_page("convergence", data="edge", m=10, method=method, reweight=10)
+    assert len(figures(app)) == 1
+    assert "No fixed objective: the weights of pairs follow the ranking" in words(app)
+
+
+def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, method="ApproxNDCG", restarts=3)
+    assert not app.error
+    assert "3 starts end at the objectives" in words(app)
+    assert "(kept)" in words(app)
+
+
+def test_methods_lists_them_with_what_they_minimise(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    said = open_page("methods", data="edge")
+    table = next(one.value for one in said.dataframe if "method" in one.value.columns)
+    assert {"LambdaRank", "LambdaLoss", "ApproxNDCG", "SmoothRank", "hidden layer"} <= set(table["method"])
 
 
 def test_train_and_convergence_draw_rounds_and_importance(
     open_page: Opener, data_set: Callable[[str], None]
 ) -> None:
     data_set("small")
-    link = {"data": "edge", **LINK}
+    link = {"data": "edge", "method": "LambdaMART", "rounds": "12", "patience": "5"}
     said = words(open_page("train", **link))
     assert "of what the splits gain" in said
     assert "Second bar: the feature's share of Σ|w|" in said
