@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.analysis.reference_runs import SAMPLE_COLUMNS, sample_table
@@ -38,6 +39,14 @@ def test_with_one_draw_it_is_the_interval_over_queries() -> None:
 def _ends(values: np.ndarray) -> tuple[float, float]:
     found = crossed_interval(values)
     return found.low, found.high
+
+
+def test_its_length_is_that_of_three_variances() -> None:
+    """Rows and columns with symmetric effects of their own: there is no correction for skewness."""
+    columns, rows = np.repeat([-1.0, 1.0], 30), np.array([-2.0, 0.0, 2.0])
+    low, high = _ends(columns + rows[:, None])
+    n, t = 60, stats.t.ppf(0.975, 59)
+    assert (high - low) / 2 == pytest.approx((1 + 1 / n) * t * np.sqrt(1 / (n - 1) + (8 / 3) / 3))
 
 
 def test_it_covers_the_mean_about_as_often_as_it_says() -> None:

@@ -165,7 +165,7 @@ def try_wheel(built: Built, python: str, pins: Sequence[str], folder: Path) -> N
 
     install(str(built.wheel))
     _try_core(ours, home, own)
-    install(f"{built.wheel}[{'app' if pins else 'app,dask'}]")  # at once: most of it is pip looking for versions
+    install(f"{built.wheel}[{'app' if pins else 'app,dask'}]")  # at once: pip takes long to resolve
     if not pins:
         _try_cluster(ours, home, own)
     _try_app(ours, home, folder)

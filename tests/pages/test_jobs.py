@@ -23,7 +23,7 @@ from rankviz.store.tables import families
 from ui.shell.words import MORE_TO_COME
 from ui.work import jobs as page_jobs
 from ui.work import watching
-from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records
+from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records, run_available
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
 
@@ -50,6 +50,14 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
     assert "job" not in app.query_params
+
+
+def test_runs_that_belong_together_are_shown_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = [RunSpec("made", fold=fold, C=C) for C in (1.0, 2.0) for fold in ("Fold1", "Fold2")]
+    found = [SimpleNamespace(spec=spec) for spec in specs[:3]] + [None]
+    monkeypatch.setattr("ui.work.jobs.run_or_submit", lambda *_, **__: found)
+    whole = run_available(specs, title="", together=lambda spec: spec.C)
+    assert list(whole) == specs[:2]
 
 
 def test_visitors_who_come_together_read_the_store_once(monkeypatch: pytest.MonkeyPatch) -> None:

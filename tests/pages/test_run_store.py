@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from runs_once import RunsOnce
 from sqlalchemy import select, update
 from streamlit.testing.v1 import AppTest
 
-from rankviz import RunSpec
+from rankviz import RunSpec, execute
 from rankviz.datasets import load_demo
 from rankviz.store import StoreOutOfReach, Study
 from rankviz.store.database import UNSOUND
@@ -21,7 +22,7 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.tables import records
 from ui.shell.visitors import COOKIE
 from ui.work import run_store
-from ui.work.runs import _memory
+from ui.work.runs import _memory, recall, remember, twins
 
 SPEC = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 
@@ -42,6 +43,14 @@ def test_what_a_page_makes_is_kept_and_found_again(
     monkeypatch.setattr("ui.work.runs.execute_all", nothing)
     app = open_page("train", m=20)
     assert not app.exception
+
+
+def test_a_run_from_zero_is_also_that_with_other_starts_and_no_other_is() -> None:
+    (asked, *_), record = twins([SPEC]), execute(SPEC)
+    remember(replace(record, start="zero"))
+    assert recall(asked).spec == asked
+    remember(replace(record, start="the weights for C = 1"))
+    assert recall(asked) is None
 
 
 def test_pages_work_without_the_store(

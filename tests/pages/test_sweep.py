@@ -266,6 +266,9 @@ def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
     app.run()
     assert "Clicked cell: C = 2⁰, γ = 2⁰" in words(app)
     assert "Chosen cell: " in words(press(app, "chosen"))
+    app.session_state["view"] = "Cells"
+    (cells,) = (one.value for one in app.run().dataframe if "NDCG@10" in one.value)
+    assert cells["NDCG@10"].is_monotonic_decreasing
 
 
 def test_made_up_visitors_of_one_address_leave_runs_for_others(
