@@ -274,6 +274,16 @@ def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
     assert not other.slider(key="c").disabled
 
 
+def test_what_if_can_be_changed_in_no_locked_view(open_page: Opener) -> None:
+    packed = Sequence("L", (View("what_if", {}, locked=True), View("what_if", {}))).packed()
+    for at, fixed in ((1, True), (2, False)):
+        app = open_page("what_if", seq=packed, at=at)
+        ways = [one for one in app.button if str(one.key).startswith("training-")]
+        assert [one.disabled for one in ways] == [fixed] * 3
+        popovers = [one.proto.popover for one in app.get("popover")]
+        assert [one.disabled for one in popovers if one.label in ("Edit", "Add", "Leave out")] == [fixed] * 3
+
+
 def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
     open_by_menu: Opener, open_page: Opener
 ) -> None:

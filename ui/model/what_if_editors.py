@@ -35,6 +35,7 @@ from rankviz.whatif.changes import (
 from rankviz.whatif.lookup import index_of_document, typed_documents
 from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
+from ui.controls.widgets import locked
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_words as words
 from ui.model.what_if_change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
@@ -89,9 +90,9 @@ def listed(spec: RunSpec, lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
     row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
-    idle = not change_list.can_undo()
+    idle, empty = locked() or not change_list.can_undo(), locked() or not n
     row.button("Undo", key="what-if-undo", type="tertiary", on_click=change_list.undo, disabled=idle)
-    row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=not n)
+    row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=empty)
     if not n:
         return
     height = _LINES if n > _HIGH else "content"
@@ -111,6 +112,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold, drawn: str)
         on_change=change_list.switch,
         args=(place,),
         width="stretch",
+        disabled=locked(),
     )
     row.button(
         ":material/close:",
@@ -119,6 +121,7 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold, drawn: str)
         on_click=change_list.remove,
         args=(place,),
         help="Remove this change.",
+        disabled=locked(),
     )
 
 
@@ -138,6 +141,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         args=(spec, query),
         width=175,
         help=words.WEIGHT_HELP,
+        disabled=locked(),
     )
 
 
@@ -176,6 +180,7 @@ def training(spec: RunSpec, lines: Sequence[Line]) -> None:
             on_click=_put,
             args=(spec, [change]),
             help=_help(change, drawn(spec)),
+            disabled=locked(),
         )
 
 
@@ -196,12 +201,18 @@ def tools(place: DeltaGenerator, spec: RunSpec, fold: Fold, shown: Fold, found: 
     A popover must not run its fragment when it closes. A click on the menu closes it too. Streamlit then runs
     the fragment after the new page, as a run of the old page, and the browser shows nothing.
     """
-    made = change_list.version()  # a new change closes the popover that made it
-    with place.popover("Edit", icon=":material/edit:", help="Edit a feature.", key=f"edit-{made}"):
+    made, fixed = change_list.version(), locked()  # a new change closes the popover that made it
+    with place.popover(
+        "Edit", icon=":material/edit:", help="Edit a feature.", key=f"edit-{made}", disabled=fixed
+    ):
         _edit(spec, shown, found)
-    with place.popover("Add", icon=":material/add:", help="Add a document.", key=f"add-{made}"):
+    with place.popover(
+        "Add", icon=":material/add:", help="Add a document.", key=f"add-{made}", disabled=fixed
+    ):
         _add(spec, shown, found)
-    with place.popover("Leave out", icon=":material/remove:", help="Query or feature.", key=f"out-{made}"):
+    with place.popover(
+        "Leave out", icon=":material/remove:", help="Query or feature.", key=f"out-{made}", disabled=fixed
+    ):
         _leave_out(spec, fold, found)
 
 
