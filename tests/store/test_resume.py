@@ -111,7 +111,7 @@ def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
 ) -> None:
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     for words, said in (
-        (("--metric", "NOPE"), "metric='NOPE' is not known"),
+        (("--metric", "NOPE"), "'NOPE' is not a metric"),
         (("--rule", "one_paired_error"), "over 2 folds at least"),
     ):
         status, _, err = command("sweep", "--resume", paused, *words)
