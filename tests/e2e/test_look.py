@@ -260,7 +260,7 @@ def assert_ways_on_are_in_view(page: Page, name: str) -> None:
     main = page.get_by_test_id("stMain")
     expect(sidebar(page).get_by_role("button", name="Presentation")).to_be_in_viewport(ratio=1)
     for way in WAYS.get(name, ()):
-        expect(main.get_by_role("button", name=way)).to_be_in_viewport(ratio=1)
+        expect(main.get_by_role("button", name=way, exact=True)).to_be_in_viewport(ratio=1)
     if name == "lecture":
         expect(main.get_by_text("Which pairs are in the wrong order?")).to_be_in_viewport()
     if name == "compare":
