@@ -22,7 +22,8 @@ from rankviz.features.kernel_base import Kernel, Panels, largest_value
 
 PANEL_ROWS = 512  # panels are multiplied from both sides; fewer rows cost calls, more waste the diagonal
 SINGLE = 1e-20, 1e30  # range of kernel values whose digits and differences float32 holds
-BLOCK_ROWS = 16  # with 42,000 columns 5 MB of float64: a block stays in the cache for both of its products
+BLOCK_ENTRIES = 400_000  # 3 MB of float64: a block of rows stays in the cache for both of its products
+BLOCK_ROWS = 8, 64  # least and most rows of a block
 LARGEST_DOUBLE = 2 << 30
 """Bytes up to which K is stored in float64: 23,000 documents. Larger products wait for memory."""
 
@@ -198,16 +199,17 @@ def _products(panel: NDArray[np.floating], start: int, v: FloatArray) -> tuple[F
     """Return K v of a panel's rows, and of the rows above it by symmetry; blocks of rows are read once."""
     rows, columns = panel.shape
     own, above, mine = np.empty(rows), np.zeros(start), v[start:columns]
-    block, sums = np.empty((BLOCK_ROWS, columns)), np.empty(start)
-    for first in range(0, rows, BLOCK_ROWS):
-        some = slice(first, min(first + BLOCK_ROWS, rows))
+    step = min(max(BLOCK_ENTRIES // columns, BLOCK_ROWS[0]), BLOCK_ROWS[1])
+    block = np.empty((step, columns))
+    for first in range(0, rows, step):
+        some = slice(first, min(first + step, rows))
         double = panel[some]
         if double.dtype != np.float64:
             block[: len(double)] = double
             double = block[: len(double)]
-        np.matmul(double, v[:columns], out=own[some])
+        np.dot(double, v[:columns], out=own[some])
         # the diagonal block is complete; transposing it too would count it twice
-        above += np.matmul(mine[some], double[:, :start], out=sums)
+        above += np.dot(mine[some], double[:, :start])  # `@` would keep Python's lock
     return own, above
 
 
