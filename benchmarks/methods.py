@@ -169,7 +169,8 @@ def main() -> None:
             print(row, flush=True)
     notes = [
         f"Medians of {ROUNDS} fits in turns, after one that does not count; one thread. C = 2⁻¹⁰; trees: "
-        f"{TREES} of {LEAVES} leaves. Equal NDCG@10 shows that both do the same; starts, bins and settings differ elsewhere.",
+        f"{TREES} of {LEAVES} leaves. Equal NDCG@10 shows that both do the same; "
+        "starts, bins and settings differ elsewhere.",
         "ListNet, CRR, ApproxNDCG, SmoothRank, RankBoost, FRank, AdaRank, SVM-MAP and ordinal thresholds "
         "are not compared: we found no Python package for them that needs no deep-learning library.",
     ]
