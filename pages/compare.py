@@ -8,7 +8,7 @@ from ui.compare import compare_words as words
 from ui.compare.chosen_runs import chosen_runs, on_common_folds, opened
 from ui.controls.widgets import part_shown
 from ui.shell.errors import end_page, errors_as_sentences
-from ui.shell.page import head, tabs
+from ui.shell.page import head, show_subject, tabs
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
 from ui.work.metrics import metric_now
@@ -37,7 +37,7 @@ with errors_as_sentences():
     models, note = on_common_folds(opened(what, part, controls.more_columns()))
     if note:
         st.caption(escaped(note))
-    about.caption(words.about(models, part), width="content")
+    show_subject(about, words.about(models, part))
     with about:
         keep_visitor()  # these runs can then be seen after a reload
     asked = controls.controls(models, what)

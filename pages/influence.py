@@ -3,14 +3,14 @@
 from ui.controls.navigation import OF_COSTS, experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import tabs
+from ui.shell.page import show_subject, tabs
 from ui.study import influence as views
 
 spec = experiment()
 about, part = head_and_part("C and costs", spec)
 with errors_as_sentences():
     spec, settings = views.controls(spec)
-about.caption(str(views.about(spec, settings, part)), width="content")
+show_subject(about, str(views.about(spec, settings, part)))
 tabs(
     {
         "Influence of C": lambda: views.of_C(spec, settings, part),

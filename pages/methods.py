@@ -7,14 +7,14 @@ from ui.compare import methods_words as words
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import tabs
+from ui.shell.page import show_subject, tabs
 from ui.shell.texts import describe, escaped
 
 spec = experiment()
 about, part = head_and_part("Methods", spec)
 with errors_as_sentences():
     shown = views.chosen(spec, part)
-    about.caption(escaped(shown.about), width="content")
+    show_subject(about, escaped(shown.about))
     if not spec.kind.trains:
         st.info(words.GIVEN.format(system=escaped(str(describe(spec, part)))))
     views.tree(shown)

@@ -6,7 +6,7 @@ from ui.controls import trail
 from ui.controls.navigation import experiment
 from ui.controls.widgets import head_and_part
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import tabs
+from ui.shell.page import show_subject, tabs
 from ui.study import ndcg_vs_m as views
 from ui.study import ndcg_vs_m_samples as samples
 
@@ -15,7 +15,7 @@ about, part = head_and_part("NDCG against m", spec)
 line = trail.place()
 with errors_as_sentences():
     settings = views.settings(spec)
-    about.caption(views.in_short(settings, part), width="content")
+    show_subject(about, views.in_short(settings, part))
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         wanted = samples.wanted(spec)

@@ -9,7 +9,7 @@ from ui.controls.widgets import head_and_part
 from ui.model import train as views
 from ui.model.train import downloads
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import tabs
+from ui.shell.page import show_subject, tabs
 from ui.shell.texts import describe
 from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_or_wait
@@ -17,7 +17,7 @@ from ui.work.jobs import predicted, run_or_wait
 spec = experiment()
 about, part = head_and_part("Train", spec)
 line = trail.place()
-about.caption(str(describe(spec, part)), width="content")
+show_subject(about, str(describe(spec, part)))
 with errors_as_sentences():
     beside, metric, place = views.controls(st.session_state, spec)
     verdict, figure, training = st.container(), st.container(), st.container()  # the figure keeps its place

@@ -111,6 +111,30 @@ def test_the_ring_marks_the_chosen_query(table: pd.DataFrame) -> None:
     assert (ring.x[0], ring.y[0]) == tuple(table.loc[2, ["right", "left"]])
 
 
+@pytest.mark.parametrize("metric", [METRIC, "MeanRank"])
+def test_rings_of_extreme_queries_are_whole_on_a_phone(table: pd.DataFrame, metric: str) -> None:
+    """The plots of a phone are 280 pixels wide; those of the strip are 225 and 135 high."""
+    ends = [0.0, 1.0, 0.5] if metric == METRIC else [1.15, 10.85, 5.0]
+    known = table.iloc[:3].assign(
+        left=ends, right=ends[::-1], difference=[-1.0, 1.0, 0.0], tau=[1.0, -0.99, 0.2]
+    )
+    for query in known["query"]:
+        scatter = per_query.scatter_figure(known, SIDES, metric, (), query)
+        strip = per_query.strip_figure(known, SIDES, metric, (), query)
+        assert_whole(scatter.data[-1], ("x", scatter.layout.xaxis, 280), ("y", scatter.layout.yaxis, 380))
+        over, below = [trace for trace in strip.data if isinstance(trace.marker.color, str)]
+        assert_whole(over, ("y", strip.layout.yaxis, 225))
+        assert_whole(below, ("y", strip.layout.yaxis2, 135))
+
+
+def assert_whole(ring: object, *axes: tuple[str, object, float]) -> None:
+    radius = (ring.marker.size[0] + ring.marker.line.width) / 2
+    for name, axis, pixels in axes:
+        low, high = axis.range
+        at = ring[name][0]
+        assert min(at - low, high - at) / (high - low) * pixels >= radius, (name, at, axis.range)
+
+
 def test_scores_are_centred_or_standardised_by_query(pair: list[RunRecord], fold: Fold) -> None:
     scores = [record.scores["vali"] for record in pair]
     plain = ranked_list.list_data(*scores, fold.vali, 2)

@@ -92,7 +92,7 @@ def scatter_figure(
         text = f"{_SHAPES[side.symbol]} {side.name} ahead" if alike else f"{side.name} ahead"
         colour = left.colour if alike else side.colour
         add_note(fig, text, x, y, anchor, None, xref="paper", yref="paper", font_color=colour)
-    room = 0.04 * (ends[1] - ends[0])
+    room = 0.07 * (ends[1] - ends[0])  # for the largest ring, also on a phone
     axis: dict[str, Any] = {"range": [ends[0] - room, ends[1] + room], "zeroline": False}
     axis |= {"tickformat": ".1f", "dtick": 0.2} if ends == [0, 1] else {"nticks": 6}
     return finished(
@@ -135,7 +135,7 @@ def strip_figure(
     reach = max(0.1, np.ceil(10 * ordered["difference"].abs().max()) / 10) if len(ordered) else 1.0
     title = f"{left} − {right}"
     title = title if len(title) <= LONGEST_TITLE else "left − right"
-    fig.update_yaxes(row=1, title=title, range=[-1.05 * reach, 1.05 * reach])
+    fig.update_yaxes(row=1, title=title, range=[-1.12 * reach, 1.12 * reach])
     fig.update_yaxes(row=1, nticks=7, **SIGNED)
     fig.update_yaxes(row=2, title="Kendall's τ", range=_tau_range(ordered["tau"]))
     fig.update_yaxes(row=2, tickformat=".2f", nticks=4)
@@ -145,9 +145,9 @@ def strip_figure(
 
 
 def _tau_range(tau: pd.Series[float]) -> list[float]:
-    """Return the range from a tenth below the least τ to 1, with space for markers."""
+    """Return the range from a tenth below the least τ to 1, with space for rings."""
     low = 0.0 if tau.isna().all() else float(np.floor(10 * tau.min() - 0.01) / 10)
-    return [low - 0.03 * (1 - low), 1 + 0.06 * (1 - low)]
+    return [low - 0.1 * (1 - low), 1 + 0.1 * (1 - low)]
 
 
 def _marked(table: pd.DataFrame, selected: Collection[int]) -> pd.Series[bool]:

@@ -72,6 +72,12 @@ _ON_PLOTS = """main => [...main.querySelectorAll('.js-plotly-plot')].filter(plot
     return drawn.map(one => one.getBoundingClientRect()).some(area =>
         button && button.top < area.bottom && button.bottom > area.top && button.left < area.right);
 }).length"""
+_CUT = """main => [...main.querySelectorAll('.js-plotly-plot text')].filter(text => {
+    const { left, right, width } = text.getBoundingClientRect();
+    const whole = text.closest('.js-plotly-plot').getBoundingClientRect();
+    return width && (left < whole.left - 1 || right > Math.min(whole.right, innerWidth) + 1);
+}).map(text => text.textContent)"""
+"""Texts of figures that end at the border of the figure, or beside the screen."""
 
 _THUMB_ON_TOP = """ghost => {
     const { x, y, width, height } = ghost.getBoundingClientRect();
@@ -212,6 +218,9 @@ def assert_sizes_on_a_phone(page: Page, name: str) -> None:
     darken(page)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert main.evaluate(_CUT) == []
+    subject = main.locator("[data-testid=stHorizontalBlock]:has(h1)")
+    assert " = " not in "".join(subject.evaluate_all("rows => rows.map(row => row.textContent)"))
     if not name:
         assert box(main.locator(".list"))["y"] <= 330
     if name in ON_A_PHONE:
@@ -286,6 +295,7 @@ def assert_one_figure(page: Page, name: str) -> None:
         expect(page.locator(".weights .more")).to_have_text(re.compile(r"^↓ \d+ more below$"))
     chart = main.locator(FIGURE).filter(visible=True)
     expect(chart).to_have_count(1)
+    assert main.evaluate(_CUT) == []
     assert min(chart.evaluate(_SIZES)) >= 13
     letters = "heading => parseFloat(getComputedStyle(heading).fontSize)"
     assert main.locator("h2").first.evaluate(letters) >= 20

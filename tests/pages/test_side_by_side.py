@@ -206,11 +206,21 @@ def test_ties_that_decide_are_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) 
     data = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
     told: list[str] = []
     monkeypatch.setattr("streamlit.caption", told.append)
-    report_ties([pair.left, pair.right], "vali", [METRIC])
+    report_ties({"vali": [pair.left, pair.right]}, [METRIC])
     assert told == []
     metrics, by_order = compared(np.zeros(data.n_documents), data)
     constant = replace(pair.right, metrics={"vali": metrics}, by_order={"vali": by_order})
-    report_ties([pair.left, constant], "vali", [METRIC])
+    report_ties({"vali": [pair.left, constant]}, [METRIC])
     assert len(told) == 1
     assert "random Fourier" in told[0]
     assert f"in the order of the file {METRIC} would be {by_order[METRIC]:.3f} instead of" in plain(told[0])
+
+
+def test_one_note_tells_ties_of_several_parts(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("streamlit.caption", told.append)
+    tied = replace(pair.left, by_order={"vali": {METRIC: 0.0}, "test": {METRIC: 1.0}})
+    report_ties({"vali": [tied], "test": [tied]}, [METRIC])
+    assert len(told) == 1
+    assert ", validation), 1.000 instead of" in plain(told[0])
+    assert ", test)." in plain(told[0])

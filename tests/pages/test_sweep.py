@@ -155,6 +155,12 @@ def test_the_chosen_cell_says_what_equal_scores_make(
     )
     app = make(started)
     assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app).replace("\u2060", "")
+    app.session_state["view"] = "Test part"
+    app.run()
+    said = words(press(app, "show-test")).replace("\u2060", "")
+    assert said.count("in the order of the file") == 1, "one note for both parts"
+    assert "validation), 0.988" in said
+    assert "test)" in said
 
 
 def test_the_test_part_is_shown_when_it_is_asked_for(started: AppTest) -> None:

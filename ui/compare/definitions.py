@@ -28,6 +28,7 @@ from ui.controls.link import report_invalid
 from ui.controls.selection import QUERY
 from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import AT, show_figure, show_table
+from ui.shell.page import show_subject
 from ui.shell.texts import describe
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import run_or_wait
@@ -94,7 +95,7 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
         scores, data = parse_list(text)
         n = counted(data.n_documents, "document")
         return Shown(scores, data, 0, words.OWN_LIST, f"{words.OWN_LIST}, {n}", definition, k, True)
-    about.caption(str(describe(spec, part)), width="content")
+    show_subject(about, str(describe(spec, part)))
     with training:
         (record,) = run_or_wait([spec], title=f"Definitions, {spec.dataset}")
     scores, data = record.scores[part], normalised(spec).parts[part]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -22,7 +22,7 @@ from ui.compare import methods_words as words
 from ui.compare.compare_words import ON_VALIDATION
 from ui.controls.settings import state_of
 from ui.controls.widgets import THIS, Bound, chosen_folds
-from ui.shell.figures import show_figure, show_table
+from ui.shell.figures import CONFIG, alt_of, show_answer, show_figure, show_table, themed
 from ui.shell.page import go_to
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
@@ -30,6 +30,7 @@ from ui.work.jobs import found_records, run_or_submit
 
 TABLE, PICKED = "methods-table", "methods-picked"
 """Session keys: the table, with its ticked rows; the clicked method."""
+TREE, NARROW_TREE = "methods-tree", "methods-tree-narrow"
 METRIC = tables.METRICS[0]
 
 
@@ -150,19 +151,27 @@ def tree(shown: Shown) -> None:
     listed, numbers = tables.catalogue(), shown.compared[1]
     values = {} if numbers.empty else numbers[f"{METRIC} mean"].to_dict()
     table = plot.tree_data(listed.values(), values, METRIC)
-    event = show_figure(
-        plot.tree_figure(table, METRIC, st.session_state.get(PICKED, "")),
-        table,
-        key="methods-tree",
-        caption=words.TREE.format(about=shown.about),
-        answer=escaped(_answer(shown)),
-        on_select="rerun",
+    picked = st.session_state.get(PICKED, "")
+    wide, narrow = (plot.tree_figure(table, METRIC, picked, one_column) for one_column in (False, True))
+    show_answer(escaped(_answer(shown)))
+    st.plotly_chart(  # in place of the other on a phone: page.css
+        themed(narrow),
+        key=NARROW_TREE,
+        alt=alt_of(wide),
+        config=CONFIG,
+        on_select=partial(_pick, NARROW_TREE),
     )
-    points = event["selection"]["points"] if event else []
-    if points:
-        st.session_state[PICKED] = points[0]["customdata"][0]
+    show_figure(
+        wide, table, key=TREE, caption=words.TREE.format(about=shown.about), on_select=partial(_pick, TREE)
+    )
     if (picked := st.session_state.get(PICKED)) in listed:
         _card(shown, picked)
+
+
+def _pick(tree: str) -> None:
+    """Remember the method that was clicked in a tree (a callback)."""
+    if points := st.session_state[tree]["selection"]["points"]:
+        st.session_state[PICKED] = points[0]["customdata"][0]
 
 
 def _card(shown: Shown, key: str) -> None:

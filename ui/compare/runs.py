@@ -273,8 +273,7 @@ def _report_ties(digests: Sequence[str], what: What) -> None:
     noted = [one for one in dict.fromkeys(digests) if one][: 1 + MOST_NOTED]
     found = run_store().records.find(run_store().listing.specs(noted)).values()
     records = [measured(record) if is_here(record.spec) else record for record in found]
-    for part in what.parts:
-        report_ties([record for record in records if part in record.metrics], part, what.metrics)
+    report_ties(dict.fromkeys(what.parts, records), what.metrics)
 
 
 def _headline(shown: filters.Shown, columns: Columns, what: What) -> str:

@@ -33,7 +33,7 @@ from ui.shell.figures import (
     show_table,
     zero_by_definition,
 )
-from ui.shell.page import ALONE, VIEW, close_other_tab, is_on
+from ui.shell.page import ALONE, VIEW, close_other_tab, is_on, show_subject
 from ui.work.jobs import run_or_wait
 
 LENGTHS = (10, 20)
@@ -179,7 +179,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> words.Pair:
     if two.same:
         st.info(words.SAME.format(model=two.names[0]))
         end_page()
-    place.caption(words.about(two.left, two.right, part), width="content")
+    show_subject(place, words.about(two.left, two.right, part))
     return words.Pair(*run_or_wait([two.left, two.right], title=f"Side by side, {two.left.dataset}"))
 
 
@@ -188,7 +188,7 @@ def trained(choice: Choice, part: str, place: DeltaGenerator) -> words.Pair:
 def linked(pair: words.Pair, data: RankingData, part: str, metric: str) -> None:
     """Draw all views of the page, with a shared selection of queries and a shown query."""
     report_untrained(pair.learned)
-    report_ties([pair.left, pair.right], part, [metric])
+    report_ties({part: [pair.left, pair.right]}, [metric])
     errors = _errors(pair.left.spec, pair.right.spec, part, pair, data)
     table = per_query.query_data(pair.left, pair.right, data, part, metric, errors)
     what = words.Compared(pair, data, part, metric, table)

@@ -63,7 +63,7 @@ def _curves(
     )
     if told.answer and told.beside_linear:
         st.markdown(told.beside_linear)
-    report_ties(found, "vali", [METRIC])
+    report_ties({"vali": found}, [METRIC])
     if own:
         st.caption(f"Level: {describe(own, 'vali')}.")
 

@@ -99,7 +99,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         f"{words.CURVES[curve]}.",
     )
     names = list(dict.fromkeys([metric, *TILES]))
-    report_ties(records, part, names)
+    report_ties({part: records}, names)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
     for name, column in zip(names, tiles(len(names)), strict=True):

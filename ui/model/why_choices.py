@@ -25,7 +25,7 @@ from ui.controls.widgets import Bound
 from ui.model import why_words as words
 from ui.model.why_words import CHOOSE_BY_NAME, LINK, button_help
 from ui.shell.errors import end_page
-from ui.shell.page import go_to, switch_if_requested
+from ui.shell.page import go_to, show_subject, switch_if_requested
 from ui.shell.texts import describe, escaped
 from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
@@ -102,7 +102,7 @@ def controls(
     left, right = row.container(width=200), row.container(width=200)
     turn, label = row.container(width="content"), row.container(width="content")
     chosen = model(of, spec)
-    about.caption(str(describe(chosen, part)), width="content")
+    show_subject(about, str(describe(chosen, part)))
     if not explainable(chosen):
         end_page()
     with training:

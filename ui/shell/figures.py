@@ -39,7 +39,7 @@ from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import moved_in_words, ties_in_words
 from rankviz.metrics.formulas import NAMES
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
-from rankviz.runs.description import fold_words, short_labels
+from rankviz.runs.description import PART_NAMES, fold_words, short_labels
 from rankviz.runs.record import RunRecord
 from ui.shell import words
 from ui.shell.components import SCRIPTS
@@ -312,15 +312,20 @@ def zero_by_definition(metric: str, n: int) -> str:
     return words.SHORT_QUERY.format(metric=metric, k=k, n=n) if short else ""
 
 
-def report_ties(records: Iterable[RunRecord], part: str, metrics: Iterable[str]) -> None:
+def report_ties(by_part: Mapping[str, Iterable[RunRecord]], metrics: Iterable[str]) -> None:
     """Say in one note how the order of the file would change metrics of models, if it would."""
-    found, moved = list(records), dict[str, dict[str, str]]()
-    folds = len({record.spec.fold for record in found}) > 1
-    for label, record in zip(short_labels([record.spec for record in found]), found, strict=True):
+    found = [(record, part) for part, own in by_part.items() for record in own if part in record.metrics]
+    moved = dict[str, dict[str, str]]()
+    folds, parts = {record.spec.fold for record, _ in found}, {part for _, part in found}
+    for label, (record, part) in zip(short_labels([record.spec for record, _ in found]), found, strict=True):
         table = record.metrics[part]
         means = {metric: float(table[metric].mean()) for metric in metrics if metric in table}
-        name = f"{label}, {fold_words(record.spec.fold)}" if folds else label
-        moved[name] = moved_in_words(means, record.by_order.get(part, {}))
+        name = [label]
+        if len(folds) > 1:
+            name.append(fold_words(record.spec.fold))
+        if len(parts) > 1:
+            name.append(PART_NAMES[part])
+        moved[", ".join(name)] = moved_in_words(means, record.by_order.get(part, {}))
     if text := ties_in_words(moved):
         st.caption(escaped(text))
 

@@ -23,8 +23,13 @@ def head(title: str, about: str = "") -> DeltaGenerator:
     with row:
         show_glossary()
     if about:
-        row.caption(unbroken(about), width="content")
+        show_subject(row, about)
     return row
+
+
+def show_subject(place: DeltaGenerator, about: str) -> None:
+    """Draw the subject of a page beside its title; "m = 50" stays on one line."""
+    place.caption(unbroken(about), width="content")
 
 
 TITLE = "page-title"

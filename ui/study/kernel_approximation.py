@@ -23,6 +23,7 @@ from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import COMPONENTS, Bound, locked
 from ui.shell.figures import Figures, capital, show_table
+from ui.shell.page import show_subject
 from ui.shell.texts import describe
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as texts
@@ -47,7 +48,7 @@ def asked(spec: RunSpec, place: DeltaGenerator, top: DeltaGenerator) -> Comparis
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
     compared = own[shown[0].map if named is None else named.map]
-    place.caption(about(compared), width="content")
+    show_subject(place, about(compared))
     with top:
         _what_is_compared(spec, compared, shown)
     norm, others, draws, upto = _controls(kernel_error.other_variants(kind))

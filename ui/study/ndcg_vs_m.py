@@ -203,7 +203,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
         definition=definition,
         seconds=texts.CAPTIONS["seconds"] if chosen.x == "seconds" else "",
     )
-    report_ties(found, part, chosen.metrics)
+    report_ties({part: found}, chosen.metrics)
     _open_selected(event, found)
     _say_levels(found, part)
     for words in parts:

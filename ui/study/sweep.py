@@ -21,7 +21,7 @@ from ui.controls.navigation import experiment
 from ui.controls.widgets import Bound, own_field
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_figure
-from ui.shell.page import ALONE, KEPT_ALONE, head, is_on
+from ui.shell.page import ALONE, KEPT_ALONE, head, is_on, show_subject
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.shell.words import LESS_IS_BETTER
@@ -97,7 +97,7 @@ def a_design(base: RunSpec) -> None:
     with errors_as_sentences():
         with left.container(key=KEPT_ALONE):
             found = design_controls(base)
-            about.caption(f"Sidebar's model: {fixed_settings(found.design)}", width="content")
+            show_subject(about, f"Sidebar's model: {fixed_settings(found.design)}")
         with start:
             prospect = prospect_of(found.design)
             row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,6 +20,7 @@ from rankviz.runs.adviser import advise
 from rankviz.runs.description import fold_title, fold_words
 from rankviz.runs.designs import Design
 from rankviz.runs.presets import PRESETS, Preset
+from rankviz.runs.record import RunRecord
 from rankviz.runs.selection import RULES, Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import settings_of
@@ -241,16 +243,31 @@ def one_cell(sweep: Sweep) -> None:
     )
     if own is not None:
         row.button("Back to the chosen cell", key="chosen", on_click=pick, args=(sweep.status.id, None))
-    _report_ties(sweep, [sweep.spec(cell, fold)], "vali")
+    tested = [
+        sweep.spec(int(at), own) for own, at in sweep.chosen.chosen["cell"].items() if _is_tested(sweep)
+    ]
+    report_ties(
+        {"vali": _records(sweep, [sweep.spec(cell, fold)]), "test": _records(sweep, tested)}, [sweep.metric]
+    )
 
 
-def _report_ties(sweep: Sweep, specs: Sequence[RunSpec], part: str) -> None:
-    """Say how equal scores change the metric of runs, where their data are here."""
+def _records(sweep: Sweep, specs: Sequence[RunSpec]) -> list[RunRecord]:
+    """Return the records of runs with the sweep's metric, where their data are here."""
     known = datasets().get(sweep.design.base.dataset)
     here = [spec for spec in specs if known and spec.fold in known.folds]
     records = run_store().records.find([spec.but(digest=digest_of(spec)) for spec in here]).values()
-    shown = [measured(record) for record in records if part in record.metrics]
-    report_ties(shown, part, [sweep.metric])
+    return [measured(record) for record in records]
+
+
+def _looked(sweep: Sweep) -> list[tuple[Any, ...]]:
+    """Return the choices of this sweep whose test results were shown."""
+    looked: list[tuple[Any, ...]] = st.session_state.setdefault(LOOKED, {}).setdefault(sweep.status.id, [])
+    return looked
+
+
+def _is_tested(sweep: Sweep) -> bool:
+    """Return True if the test results of the chosen cell are shown."""
+    return sweep.chosen is not None and tuple(sweep.chosen.chosen["cell"]) in _looked(sweep)
 
 
 def _why_not(sweep: Sweep, cell: int, fold: str) -> str:
@@ -317,9 +334,8 @@ def test_part(sweep: Sweep) -> None:
     if sweep.chosen is None:
         st.info(words.NO_TEST_YET)
         return
-    cells = tuple(sweep.chosen.chosen["cell"])
-    looked = st.session_state.setdefault(LOOKED, {}).setdefault(sweep.status.id, [])
-    if cells not in looked:
+    looked = _looked(sweep)
+    if not _is_tested(sweep):
         st.markdown(words.LOOK_ONCE)
         if sweep.status.left:
             st.info(words.STILL_RUNNING)
@@ -328,7 +344,7 @@ def test_part(sweep: Sweep) -> None:
             key="show-test",
             icon=":material/visibility:",
             on_click=looked.append,
-            args=(cells,),
+            args=(tuple(sweep.chosen.chosen["cell"]),),
         )
         return
     if len(looked) > 1:
@@ -363,8 +379,6 @@ def _tested(sweep: Sweep) -> None:
         table.rename(fold_words).rename_axis("fold"),
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in table},
     )
-    chosen = sweep.chosen.chosen["cell"]
-    _report_ties(sweep, [sweep.spec(int(chosen[fold]), fold) for fold in sweep.design.folds], "test")
 
 
 def tabs_below(sweep: Sweep, x: str, y: str) -> None:
