@@ -219,7 +219,7 @@ def assert_sizes_on_a_phone(page: Page, name: str) -> None:
     main = page.get_by_test_id("stMain")
     assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     assert main.evaluate(_CUT) == []
-    subject = main.locator("[data-testid=stHorizontalBlock]:has(h1)")
+    subject = main.locator("[data-testid=stHorizontalBlock]:has(h1) [data-testid=stCaptionContainer]")
     assert " = " not in "".join(subject.evaluate_all("rows => rows.map(row => row.textContent)"))
     if not name:
         assert box(main.locator(".list"))["y"] <= 330

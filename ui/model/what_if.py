@@ -335,7 +335,8 @@ def _because(page: Page, found: Lists, place: int, asked: int) -> str:
     rank = 0 if there is None else there
     reached = rank <= asked if rises else rank >= asked
     times = MORE * weights.get(page.query, 1.0)
-    return words.little_weight(page.query, share, rank + 1, times, reached=reached)
+    nearer = rank < place if rises else rank > place
+    return words.little_weight(page.query, share, rank + 1, times, reached=reached, nearer=nearer)
 
 
 def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:

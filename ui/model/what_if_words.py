@@ -222,14 +222,18 @@ def grades_allow(n: int, *, rises: bool) -> str:
     return f", because {have} an equal or {grade} grade"
 
 
-def little_weight(query: object, share: float, rank: int | None, times: float, *, reached: bool) -> str:
-    """Say why a rank is missed: few pairs, if a larger weight reaches it; else only what it reaches."""
+def little_weight(
+    query: object, share: float, rank: int | None, times: float, *, reached: bool, nearer: bool = True
+) -> str:
+    """Say why a rank is missed: few pairs if a larger weight reaches it, else what that does."""
     name = f"query {escaped(str(query))}"
     text = f"{name} has {small(100 * share)} % of the training pairs"
     if rank is None:
         return f"; {text}"
     if reached:
         return f", because {text}; with weight {times:g}× it is at rank {rank}"
+    if not nearer:
+        return f"; a larger weight for {name} does not help"
     return f"; with weight {times:g}× for {name} it would be at rank {rank}"
 
 
