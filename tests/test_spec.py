@@ -230,6 +230,6 @@ def test_names_of_data_can_be_stored_and_shown(name: object) -> None:
 
 def test_a_spec_travels_to_another_process_after_its_settings_were_asked_for() -> None:
     spec = RunSpec("OHSUMED", feature_map="nystroem")
+    before = pickle.dumps(spec)
     assert spec.declared() is spec.declared()
-    there = pickle.loads(pickle.dumps(spec))
-    assert (there, list(there.declared())) == (spec, list(spec.declared()))
+    assert pickle.dumps(spec) == before
