@@ -337,6 +337,25 @@ def report_untrained(record: RunRecord) -> None:
         st.info(words.NOTHING_LEARNED, icon=":material/info:")
 
 
+MOST_ROWS = 10_000
+"""Rows of a table that Streamlit reads whole to tell it from another; of long ones it reads a sample."""
+
+
+def once(make: Callable[..., go.Figure], *given: Any) -> go.Figure:
+    """Return make(*given), made once for all visitors who ask for the same, as a class does.
+
+    Do not change the figure.
+    """
+    if any(isinstance(one, pd.DataFrame) and len(one) > MOST_ROWS for one in given):
+        return make(*given)
+    return _made(f"{make.__module__}.{make.__qualname__}", given, make)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _made(name: str, given: tuple[Any, ...], _make: Callable[..., go.Figure]) -> go.Figure:
+    return _make(*given)
+
+
 class Drawn(go.Figure):
     """A figure's properties for Streamlit, which would check those of a mapping again."""
 
