@@ -158,8 +158,8 @@ def test_the_legend_has_the_value_and_the_sum_of_bars_where_a_rule_gives_another
     short, empty = parse_list("1 1\n1 2"), parse_list("0 1\n0 2")
     drawn = [bar.name for bar in terms_figure(same_terms(*short, in_order(LETOR), 10), 10).data]
     assert drawn == [
-        "LETOR 4.0, LETOR 4.0 script, LETOR 3.0, MSLR: 0.000 (sum of bars 1.000)",
-        "textbook, trec_eval, scikit-learn, LightGBM, XGBoost: 1.000",
+        "LETOR 4.0, LETOR 4.0 script, LETOR 3.0,<br>MSLR: 0.000 (sum of bars 1.000)",
+        "textbook, trec_eval, scikit-learn, LightGBM,<br>XGBoost: 1.000",
         "He et al. 2009: 1.000",
     ]
     drawn = [bar.name for bar in terms_figure(same_terms(*empty, in_order(XGBOOST), 2), 2).data]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -15,6 +16,9 @@ COLOURS = dict(zip(DEFINITIONS, (colour for colour, _ in 3 * SPARE_LINES), stric
 COLOURS |= {"letor": "#56B4E9", "textbook": "#E69F00", "he2009": "#7B5EA7", "trec_eval": "#8C6D31"}
 COLOURS |= {"sklearn": "#CC79A7", "lightgbm": "#009E73"}
 """A colour for each definition; no model is drawn beside them."""
+
+LETTERS = 44
+"""Letters in a line of the legend, so that it fits a phone."""
 
 
 def terms_figure(groups: Sequence[Agreeing], k: int) -> go.Figure:
@@ -43,4 +47,5 @@ def _legend(group: Agreeing) -> str:
     """Name the definitions with their value, and the sum of the bars if a rule gives another value."""
     named, summed = ", ".join(one.label for one in group.members), float(group.table["share"].sum())
     said = f"{named}: {'left out' if math.isnan(group.value) else f'{group.value:.3f}'}"
-    return said if abs(summed - group.value) <= ROUNDING else f"{said} (sum of bars {summed:.3f})"
+    said += "" if abs(summed - group.value) <= ROUNDING else f" (sum of bars {summed:.3f})"
+    return "<br>".join(textwrap.wrap(said, LETTERS))
