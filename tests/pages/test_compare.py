@@ -77,6 +77,7 @@ def test_the_folds_of_a_sweep_are_not_those_of_the_comparison(open_page: Opener)
 def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:
     app = open_page("compare")
     assert heading(app) == "No models yet."
+    assert "with the linear one on synthetic-demo," in app.info[0].value
     assert {button.label for button in app.button} >= {"Add models", "Train"}
     (example,) = figures(app)
     drawn = [trace["x"][0] for trace in example["data"] if trace.get("mode") == "markers"]

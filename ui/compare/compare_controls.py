@@ -319,7 +319,9 @@ def no_models(lost: bool) -> None:
         return
     st.header(words.NOTHING_LEFT if lost else words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
-    ways.info(words.HOW_TO_FILL.format(model=" · ".join(describe(spec_from_state(st.session_state)).names)))
+    spec = spec_from_state(st.session_state)
+    model = " · ".join(describe(spec).names)
+    ways.info(words.HOW_TO_FILL.format(model=model, data=escaped(spec.dataset)))
     with_linear(ways)
     row = ways.container(horizontal=True)
     with row:

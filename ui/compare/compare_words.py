@@ -23,7 +23,9 @@ REMOVE_HELP = "Removes the study's model."
 CLEAR_HELP = "Runs are kept."
 NO_STORE = "Cannot compare now."
 NO_MODELS = "No models yet."
-HOW_TO_FILL = "Compare the current model ({model}) with the linear one, or add models from your runs."
+HOW_TO_FILL = (
+    "Compare the current model ({model}) with the linear one on {data}, or add models from your runs."
+)
 EXAMPLE = "Example: two kernel approximations against the linear model"
 SEND_TWO_HELP = "The sidebar's model; missing runs are trained."
 SEEDS_HELP = "From the sidebar's seed on."
