@@ -152,6 +152,17 @@ def test_models_are_compared(command: Command, store: RunStore, form: str) -> No
     )
 
 
+def test_one_run_names_its_model_on_all_folds(command: Command, store: RunStore) -> None:
+    for C in ("2^-3", "2^-2"):
+        command("train", *MODEL, "--all-folds", "--set", f"C={C}")
+    table = store.listing.every()
+    on_first = list(table.index[table["fold"] == "Fold1"])
+    one, every = (as_json(command("compare", *on_first, *more, "--json")) for more in ((), ("--all-folds",)))
+    assert one["standings"][0]["folds"] == 1
+    assert every["standings"][0]["folds"] == 3
+    assert every["standings"][0]["queries"] == 3 * one["standings"][0]["queries"]
+
+
 def test_runs_travel(
     command: Command, store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
