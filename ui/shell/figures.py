@@ -317,14 +317,20 @@ def zero_by_definition(metric: str, n: int) -> str:
 
 def report_ties(records: Iterable[RunRecord], part: str, metrics: Iterable[str]) -> None:
     """Say in one note how the order of the file would change metrics of models, if it would."""
-    found, moved = list(records), dict[str, dict[str, str]]()
-    folds = len({record.spec.fold for record in found}) > 1
-    for label, record in zip(short_labels([record.spec for record in found]), found, strict=True):
-        table = record.metrics[part]
-        means = {metric: float(table[metric].mean()) for metric in metrics if metric in table}
-        name = f"{label}, {fold_words(record.spec.fold)}" if folds else label
-        moved[name] = moved_in_words(means, record.by_order.get(part, {}))
-    if text := ties_in_words(moved):
+    specs, moved = [], []
+    for record in records:
+        table, by_order = record.metrics[part], record.by_order.get(part, {})
+        means = {metric: float(table[metric].mean()) for metric in metrics if metric in by_order}
+        specs.append(record.spec)
+        moved.append(moved_in_words(means, by_order))
+    if not any(moved):
+        return
+    folds = len({spec.fold for spec in specs}) > 1
+    labels = [
+        f"{label}, {fold_words(spec.fold)}" if folds else label
+        for label, spec in zip(short_labels(specs), specs, strict=True)
+    ]
+    if text := ties_in_words(dict(zip(labels, moved, strict=True))):
         st.caption(escaped(text))
 
 
