@@ -340,6 +340,25 @@ def report_untrained(record: RunRecord) -> None:
         st.info(words.NOTHING_LEARNED, icon=":material/info:")
 
 
+MOST_ROWS = 10_000
+"""Rows of a table that Streamlit reads whole to tell it from another; of long ones it reads a sample."""
+
+
+def once(make: Callable[..., go.Figure], *given: Any) -> go.Figure:
+    """Return make(*given), made once for all visitors who ask for the same, as a class does.
+
+    Do not change the figure.
+    """
+    if any(isinstance(one, pd.DataFrame) and len(one) > MOST_ROWS for one in given):
+        return make(*given)
+    return _made(f"{make.__module__}.{make.__qualname__}", given, make)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _made(name: str, given: tuple[Any, ...], _make: Callable[..., go.Figure]) -> go.Figure:
+    return _make(*given)
+
+
 class Drawn(go.Figure):
     """A figure's properties for Streamlit, which would check those of a mapping again."""
 
@@ -354,14 +373,23 @@ class Drawn(go.Figure):
 def themed(figure: go.Figure) -> Drawn:
     """Return a copy of the figure with readable text in the current theme's colours; large if chosen.
 
-    It works with plain mappings: to set the same in Plotly's objects takes longer than to make the figure.
+    The figure keeps its copies, because pages show some figures again and again. Do not change it afterwards.
     """
-    dark, large, drawn = st.context.theme.type == "dark", is_on(LARGE), figure.to_dict()
+    look = st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE)
+    copies: dict[tuple[bool, ...], Drawn] = vars(figure).setdefault("_copies", {})
+    if look not in copies:
+        copies[look] = _drawn(figure, *look)
+    return copies[look]
+
+
+def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool) -> Drawn:
+    """Work with plain mappings: to set the same in Plotly's objects takes longer than to make the figure."""
+    drawn = figure.to_dict()
     drawn = _on_dark(drawn) if dark else drawn
     if large:
         _thicken(drawn)
     set_text_style(drawn, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
-    if is_on(ALONE):
+    if alone:
         layout = drawn["layout"]
         layout["height"] = (layout.get("meta") or {}).get("alone", HEIGHT_ALONE)
     return Drawn(drawn)
