@@ -9,6 +9,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -152,15 +153,14 @@ def test_models_are_compared(command: Command, store: RunStore, form: str) -> No
     )
 
 
-def test_one_run_names_its_model_on_all_folds(command: Command, store: RunStore) -> None:
-    for C in ("2^-3", "2^-2"):
-        command("train", *MODEL, "--all-folds", "--set", f"C={C}")
+def test_one_run_names_its_model_with_all_seeds(command: Command, store: RunStore) -> None:
+    for C, seed in product(("2^-3", "2^-2"), (0, 1)):
+        command("train", *MODEL, "--set", f"C={C}", "--set", f"seed={seed}")
     table = store.listing.every()
-    on_first = list(table.index[table["fold"] == "Fold1"])
-    one, every = (as_json(command("compare", *on_first, *more, "--json")) for more in ((), ("--all-folds",)))
-    assert one["standings"][0]["folds"] == 1
-    assert every["standings"][0]["folds"] == 3
-    assert every["standings"][0]["queries"] == 3 * one["standings"][0]["queries"]
+    first = list(table.index[table["seed"] == 0])
+    one, every = (as_json(command("compare", *first, *more, "--json")) for more in ((), ("--all-folds",)))
+    assert [row["seeds"] for row in one["standings"]] == [1] * 4
+    assert [row["seeds"] for row in every["standings"]] == [2] * 4
 
 
 def test_runs_travel(
