@@ -77,7 +77,7 @@ def test_the_folds_of_a_sweep_are_not_those_of_the_comparison(open_page: Opener)
 def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:
     app = open_page("compare")
     assert heading(app) == "No models yet."
-    assert "with the linear one on synthetic-demo," in app.info[0].value
+    assert "Current model: Nyström m = 200, on synthetic-demo" in [one.value for one in app.markdown]
     assert {button.label for button in app.button} >= {"Add models", "Train"}
     (example,) = figures(app)
     drawn = [trace["x"][0] for trace in example["data"] if trace.get("mode") == "markers"]
@@ -310,6 +310,7 @@ def test_the_present_model_is_sent_with_the_seeds_that_there_are(
 def with_linear(open_page: Opener) -> AppTest:
     """A page that was asked to compare with the linear model, on all folds and with two seeds."""
     app = open_page("compare", m=10, seed=3)
+    assert "Current model: Nyström m = 10" in words(app)
     app.number_input(key="seeds").set_value(2).run()
     app.button(key="send-two").click().run()
     assert not app.error
