@@ -454,6 +454,13 @@ def listed(app: AppTest) -> str:
     return words(app.run())
 
 
+def test_rounds_vary_up_to_their_default(open_page: Opener) -> None:
+    app = open_page("sweep", method="MART")
+    assert app.text_input(key="xrounds").value == "75, 150, 300"
+    factorised = open_page("sweep", method="factorised RankSVM", axes="factors")
+    assert factorised.text_input(key="xfactors").value == "1, 2, 4"
+
+
 def test_a_ranker_without_c_is_swept_and_chosen_among(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
