@@ -80,6 +80,10 @@ def test_scores_are_those_of_scikit_learn_called_by_hand(name: str, fold: Fold) 
         np.testing.assert_array_equal(ours.predict(part.X), theirs.predict(part.X))
     if name == "forest":
         np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+    else:
+        splits = np.concatenate([tree.nodes[tree.nodes["is_leaf"] == 0] for (tree,) in theirs._predictors])
+        gains = np.bincount(splits["feature_idx"], splits["gain"], fold.train.n_features)
+        np.testing.assert_allclose(ours.feature_importances_, gains / gains.sum())
     assert ours.feature_importances_.sum() == pytest.approx(1.0)
 
 
@@ -127,11 +131,22 @@ def test_a_trace_that_nobody_read_during_training_is_measured_when_it_is_read(
     assert (model.status_, model.trace_ is model.trace_) == (seen.status_, True)
 
 
+def test_stages_are_the_scores_of_the_first_trees(fold: Fold) -> None:
+    X = fold.test.X
+    for name in GROWN:
+        model = clone(MODELS[name]).fit_data(fold.train)
+        stages = [scores.copy() for scores in model.trees_.stages(X)]
+        np.testing.assert_array_equal(stages[-1], model.predict(X))
+        few = clone(MODELS[name]).set_params(n_rounds=4).fit_data(fold.train)
+        np.testing.assert_array_equal(stages[4], few.predict(X))
+
+
 @pytest.mark.parametrize("name", GROWN)
 def test_changed_documents_do_not_change_a_trace_and_copies_do_not_keep_them(name: str, fold: Fold) -> None:
     expected = clone(MODELS[name]).fit_data(fold.train).trace_.drop(columns="seconds")
     X, grown = fold.train.X.copy(), (fold.train.y, fold.train.qid)
     model = clone(MODELS[name]).fit(X, grown[0], qid=grown[1])
+    assert "trace_" not in vars(model)
     X[:] = 0.0
     again = copy.deepcopy(model)
     assert not any(isinstance(value, RankingData) for value in vars(again).values())

@@ -304,6 +304,10 @@ class RoundRanker(Ranker):
         """Return more columns of the trace, such as the function that it minimises, at scores (n,)."""
         return {}
 
+    def _final_weights(self) -> FloatArray:
+        """Return none for trees, without reading the trace as `outcome` does."""
+        return np.zeros(0) if self.measured_later else super()._final_weights()
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy keeps: the trace, without documents."""
         if getattr(self, "_unmeasured", None) is not None:
