@@ -329,6 +329,11 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert app.session_state[KEY] == example()
 
 
+@pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)
+def test_every_view_of_the_example_has_settings_that_exist(open_page: Opener, view: View) -> None:
+    assert [one.value for one in open_page(view.page, **view.query).warning] == []
+
+
 def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
     app = open_page("train", m="10")
     opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()

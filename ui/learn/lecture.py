@@ -168,7 +168,7 @@ def example() -> Sequence:
     """Return a lecture of four views on the bundled data."""
     views = (
         View("lessons", {"lesson": "pairs"}),
-        View("playground", {"pset": "ring"}),
+        View("playground", {"pset": "Ring"}),
         View("kernel_approximation", {}),
         View("ndcg_vs_m", {}),
     )
