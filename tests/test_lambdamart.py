@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -156,3 +157,17 @@ def test_a_missing_library_is_named(fold: Fold, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(SettingError, match="LambdaMART needs LightGBM, which does not load here"):
         LambdaMART().fit_data(fold.train)
+
+
+def test_all_data_of_lightgbm_have_its_threads(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data without the setting make LightGBM use all cores, which wait for each other on a busy machine."""
+    given: list[int] = []
+    made = lightgbm.Dataset
+
+    def dataset(*data: Any, **about: Any) -> lightgbm.Dataset:
+        given.append(about.get("params", {}).get("num_threads"))
+        return made(*data, **about)
+
+    monkeypatch.setattr(lightgbm, "Dataset", dataset)
+    LambdaMART(n_rounds=3, n_threads=1).fit_watching(fold.train, fold.vali)
+    assert given == [1, 1]

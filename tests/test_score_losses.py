@@ -22,7 +22,7 @@ from rankviz.common.parallel import ENVIRONMENT
 from rankviz.datasets import RankingData
 from rankviz.learning.feature_space import SpectralPreconditioner
 from rankviz.learning.losses import EVERY_LOSS, SCORE_LOSSES
-from rankviz.learning.score_losses import Queries, RankRLS
+from rankviz.learning.score_losses import Queries, RankRLS, _log_odds, _sigmoid
 from rankviz.learning.score_risk import NOBODY, ScoreRisk
 from rankviz.learning.sorted_risk import risk_of
 from rankviz.runs.run import model_from
@@ -392,3 +392,22 @@ def test_a_pointwise_loss_learns_from_queries_of_one_grade_each() -> None:
     np.testing.assert_allclose(model.coef_, Ridge(alpha=1 / 0.6).fit(X, y).coef_, rtol=1e-7, atol=1e-9)
     with pytest.warns(DataWarning, match="no preference pair"):
         RankSVM(C=0.3, loss="rankrls").fit(X, y, qid=qid_of(PTR))
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 3.0, 40.0])
+def test_the_intercept_needs_few_steps_and_is_exact(spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its derivative is 0: the mean of 1/(1 + e^−(f + b)) is the share of relevant documents."""
+    monkeypatch.setattr("rankviz.learning.score_losses.MOST_STEPS", 12)
+    rng = np.random.default_rng(0)
+    for n in range(300, 400):
+        f, relevant = spread * rng.standard_normal(n), rng.random(n) < 0.2
+        b = _log_odds(f, relevant, Queries(np.array([0, n])))
+        assert float(expit(f + b).mean()) == pytest.approx(relevant.mean(), rel=1e-13)
+
+
+def test_one_exponential_gives_both_sides_to_full_precision() -> None:
+    s = np.array([-800.0, -40.0, -1.0, 0.0, 1e-9, 2.0, 37.0, 800.0])
+    p, q, e = _sigmoid(s)
+    np.testing.assert_allclose(p, expit(s), rtol=1e-15)
+    np.testing.assert_allclose(q, expit(-s), rtol=1e-15)
+    np.testing.assert_allclose(e, np.exp(-np.abs(s)), rtol=1e-15)

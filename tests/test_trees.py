@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import lightgbm
 import numpy as np
 import pytest
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 
 from rankviz import (
@@ -22,6 +25,7 @@ from rankviz import (
     LambdaMART,
     RandomForest,
     RankBoost,
+    RankingData,
     RunRecord,
     RunSpec,
     XGBoostRanker,
@@ -33,6 +37,7 @@ from rankviz import (
 from rankviz.common.errors import DataWarning
 from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
+from rankviz.metrics.top import TopNDCG
 from rankviz.models.methods import METHODS
 from rankviz.models.rounds import RoundRanker, library_version
 from rankviz.plots.rounds import importance_data, lowered_data, objective_of, rounds_data, rounds_figure
@@ -75,6 +80,10 @@ def test_scores_are_those_of_scikit_learn_called_by_hand(name: str, fold: Fold) 
         np.testing.assert_array_equal(ours.predict(part.X), theirs.predict(part.X))
     if name == "forest":
         np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+    else:
+        splits = np.concatenate([tree.nodes[tree.nodes["is_leaf"] == 0] for (tree,) in theirs._predictors])
+        gains = np.bincount(splits["feature_idx"], splits["gain"], fold.train.n_features)
+        np.testing.assert_allclose(ours.feature_importances_, gains / gains.sum())
     assert ours.feature_importances_.sum() == pytest.approx(1.0)
 
 
@@ -98,6 +107,53 @@ def test_the_score_after_each_round_is_measured(name: str, fold: Fold) -> None:
     model = MODELS[name].fit_data(fold.train)
     found = evaluate(model.predict(fold.train.X), fold.train, ties="mean", at=[10]).mean["NDCG@10"]
     assert found == pytest.approx(model.trace_["training"].iloc[-1], abs=1e-12)
+
+
+GROWN = ["lambdamart", "mart", "forest", "xgboost"]
+
+
+@pytest.mark.parametrize("more", [{}, {"leaf_documents": 10**6}], ids=["", "without splits"])
+@pytest.mark.parametrize("name", GROWN)
+def test_a_trace_that_nobody_read_during_training_is_measured_when_it_is_read(
+    name: str, more: dict[str, int], fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "xgboost":
+        more = {"leaf_weight": 1e9} if more else {}
+    seen = clone(MODELS[name]).set_params(**more).fit_data(fold.train, callback=lambda progress: None)
+    model = clone(MODELS[name]).set_params(**more)
+    with monkeypatch.context() as patched:
+        patched.setattr(TopNDCG, "by_query", None)  # nothing is measured
+        model.fit_data(fold.train)
+    np.testing.assert_array_equal(model.predict(fold.test.X), seen.predict(fold.test.X))
+    np.testing.assert_array_equal(model.feature_importances_, seen.feature_importances_)
+    assert model.trace_.columns.tolist() == seen.trace_.columns.tolist()
+    assert_frame_equal(model.trace_.drop(columns="seconds"), seen.trace_.drop(columns="seconds"))
+    assert (model.status_, model.trace_ is model.trace_) == (seen.status_, True)
+
+
+def test_stages_are_the_scores_of_the_first_trees(fold: Fold) -> None:
+    X = fold.test.X
+    for name in GROWN:
+        model = clone(MODELS[name]).fit_data(fold.train)
+        stages = [scores.copy() for scores in model.trees_.stages(X)]
+        np.testing.assert_array_equal(stages[-1], model.predict(X))
+        few = clone(MODELS[name]).set_params(n_rounds=4).fit_data(fold.train)
+        np.testing.assert_array_equal(stages[4], few.predict(X))
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_changed_documents_do_not_change_a_trace_and_copies_do_not_keep_them(name: str, fold: Fold) -> None:
+    expected = clone(MODELS[name]).fit_data(fold.train).trace_.drop(columns="seconds")
+    X, grown = fold.train.X.copy(), (fold.train.y, fold.train.qid)
+    model = clone(MODELS[name]).fit(X, grown[0], qid=grown[1])
+    assert "trace_" not in vars(model)
+    X[:] = 0.0
+    again = copy.deepcopy(model)
+    assert not any(isinstance(value, RankingData) for value in vars(again).values())
+    assert_frame_equal(again.trace_.drop(columns="seconds"), expected)
+    assert again.trace_.equals(model.trace_)
+    trace = model.fit(X, grown[0], qid=grown[1]).trace_["training"]
+    assert (trace == trace[0]).all()
 
 
 @each

@@ -365,13 +365,13 @@ def active(
 
 def every(settings: Iterable[Setting]) -> list[Setting]:
     """Return these settings and those of all their options, recursively; each once, in this order."""
-    found: list[Setting] = []
+    found: dict[Setting, None] = {}
     for setting in settings:
-        brought = [getattr(option, "settings", ()) for option in setting.options.values()]
-        for one in (setting, *(inner for some in brought if some for inner in every(some))):
-            if one not in found:
-                found.append(one)
-    return found
+        found.setdefault(setting)
+        for option in setting.options.values():
+            if brought := getattr(option, "settings", ()):
+                found |= dict.fromkeys(every(brought))
+    return list(found)
 
 
 def one_of(name: str, value: object, allowed: Iterable[str]) -> None:

@@ -540,10 +540,12 @@ class AllPairs:
 
 def weighted_gram(B: FloatArray, weight: FloatArray) -> FloatArray:
     """Return Bᵀ diag(weight) B of B (n, m) for weights (n,) ≥ 0, computed in row blocks."""
-    root = np.sqrt(weight)
+    root, least = np.sqrt(weight), float(weight.min(initial=np.inf))
+    equal = len(B) > 0 and least == weight.max()
 
     def part(rows: slice) -> FloatArray:
-        block = B[rows] * root[rows, None]
+        block = B[rows] if equal else B[rows] * root[rows, None]
         return block.T @ block
 
-    return summed(part, len(B), np.zeros((B.shape[1], B.shape[1])))
+    gram = summed(part, len(B), np.zeros((B.shape[1], B.shape[1])))
+    return gram * least if equal else gram

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
 from rankviz.common.settings import Setting, Share, Steps
@@ -63,9 +63,14 @@ class Queries:
         """Return the sum of v (n,) times the weights."""
         return float(v.sum() if self.weights is None else self.weights @ v)
 
+    @cached_property
+    def total_weight(self) -> float:
+        """The sum of the weights of all documents."""
+        return float(self.ptr[-1] if self.weights is None else self.weights.sum())
+
     def mean(self, v: FloatArray) -> float:
         """Return the weighted mean of v (n,)."""
-        return self.weighted(v) / max(self.weighted(np.ones(len(v))), math.ulp(0.0))
+        return self.weighted(v) / max(self.total_weight, math.ulp(0.0))
 
     def softmax(self, f: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return exp(f_i)/Σ exp(f_j) over the query, (n,), and log Σ exp(f_j), (Q,)."""
@@ -191,13 +196,22 @@ def _logistic_terms(f: FloatArray, levels: Sequence[BoolArray], queries: Queries
     for above in levels:
         if above.all() or not above.any():
             continue
-        s, sign = f + _log_odds(f, above, queries), np.where(above, 1.0, -1.0)
-        bend: FloatArray = expit(s) * expit(-s)
-        value += queries.total(np.logaddexp(0.0, -sign * s))
-        gradient -= sign * expit(-sign * s)
+        s = f + _log_odds(f, above, queries)
+        p, q, e = _sigmoid(s)
+        bend = p * q
+        value += queries.total(np.log1p(e) + np.maximum(np.where(above, -s, s), 0.0))
+        gradient += np.where(above, -q, p)
         diagonal += bend
         bends.append(bend)
     return ScoreTerms(value, gradient, diagonal, intercepts=tuple(bends))
+
+
+def _sigmoid(s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return 1/(1 + e^−s), 1/(1 + e^s) and e^−|s| of s (n,), all to full precision, from one exponential."""
+    e = np.exp(-np.abs(s))
+    high = 1.0 / (1.0 + e)
+    low, positive = e * high, s > 0
+    return np.where(positive, high, low), np.where(positive, low, high), e
 
 
 def _log_odds(f: FloatArray, relevant: BoolArray, queries: Queries) -> float:
@@ -209,8 +223,10 @@ def _log_odds(f: FloatArray, relevant: BoolArray, queries: Queries) -> float:
     low, high = float(logit(share) - f.max()), float(logit(share) - f.min())
     b = min(max(float(logit(share)) - queries.mean(f), low), high)
     for _ in range(MOST_STEPS):
-        p = expit(f + b)
-        excess, slope = queries.mean(p) - share, queries.mean(p * (1.0 - p))
+        p, q, _ = _sigmoid(f + b)
+        excess, slope = queries.mean(p) - share, queries.mean(p * q)
+        if abs(excess) <= 4 * np.spacing(share):  # rounding; bisection would leave b again
+            return b
         low, high = (low, b) if excess > 0 else (b, high)
         step = b - excess / slope if slope > 0 else math.inf
         following = step if low < step < high else 0.5 * (low + high)

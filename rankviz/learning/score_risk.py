@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.parallel import adjoint
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.pairs import PLAIN, PairCosts, count_pairs, weighted_gram
 from rankviz.learning.risk import ActivePairs
@@ -64,8 +65,11 @@ class ScoreRiskPoint:
         """Return the Gram matrix Bᵀ R B, (n, m) -> (m, m): O(n m²)."""
         n, gram = len(B), weighted_gram(B, self.diagonal)
         for u, blocks in self.roots:
-            members = sparse.csr_array((u, np.arange(n), blocks.ptr), shape=(len(blocks.sizes), n))
-            sums = np.asarray(members @ B)
+            if len(blocks.sizes) == 1:
+                sums = adjoint(B, u[:, None])
+            else:
+                members = sparse.csr_array((u, np.arange(n), blocks.ptr), shape=(len(blocks.sizes), n))
+                sums = np.asarray(members @ B)
             gram -= sums.T @ sums
         return gram
 
@@ -141,8 +145,8 @@ class ScoreRisk:
 
     @cached_property
     def all_pairs(self) -> ScoreRiskPoint:
-        """The curvature at equal scores, in the place of that of all pairs."""
-        return self.at(np.zeros(len(self.y)))
+        """The risk at scores of 0, whose curvature is in the place of that of all pairs."""
+        return self._at(np.zeros(len(self.y)))
 
     @property
     def total_cost(self) -> float:
@@ -165,6 +169,9 @@ class ScoreRisk:
 
     def at(self, f: FloatArray) -> ScoreRiskPoint:
         """Return the value, gradient and Hessian of the risk at scores f (n,), which must be finite."""
+        return self._at(f) if f.any() else self.all_pairs
+
+    def _at(self, f: FloatArray) -> ScoreRiskPoint:
         queries, weight = self.queries, self.queries.weights
         value, gradient, diagonal, root, intercepts = self._terms(f)
         if weight is not None and queries.weight is not None:

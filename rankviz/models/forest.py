@@ -69,6 +69,7 @@ class RandomForest(RoundRanker):
 
     settings = (TREES, FEATURE_SHARE, LEAF_DOCUMENTS, SEED)
     library = "scikit-learn"
+    measured_later = True
 
     @classmethod
     def bytes_for(cls, n: int, d: int, values: Mapping[str, Any]) -> int:
@@ -77,7 +78,7 @@ class RandomForest(RoundRanker):
         return n * (4 * d + 64) + 160 * nodes * int(values[TREES.name])
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
-        """Grow tree by tree; the score after a round is the mean so far."""
+        """Grow tree by tree, or all at once if nobody looks; the score after a round is the mean so far."""
         from sklearn.ensemble import RandomForestRegressor  # here: the import is slow
 
         forest = RandomForestRegressor(
@@ -89,7 +90,11 @@ class RandomForest(RoundRanker):
         )
         documents = [part.X.astype(np.float32) for part in parts]
         sums = [np.zeros(part.n_documents) for part in parts]
-        for n in range(1, self.n_rounds + 1):
+        if watch.later:
+            forest.set_params(n_estimators=self.n_rounds).fit(documents[0], parts[0].y)
+            for _ in forest.estimators_:
+                watch([])
+        for n in range(watch.rounds + 1, self.n_rounds + 1):
             forest.n_estimators = n
             forest.fit(documents[0], parts[0].y)
             tree = forest.estimators_[-1].tree_

@@ -78,6 +78,7 @@ class LambdaMART(BoostedTrees):
 
     settings = (*BOOSTING, TRUNCATION)
     library = "lightgbm"
+    measured_later = True
 
     truncation: int = 30
 
@@ -115,10 +116,13 @@ class LambdaMART(BoostedTrees):
 
         for part in parts[1:]:
             none = np.zeros(part.n_documents)  # LightGBM measures nothing on it
-            booster.add_valid(lightgbm.Dataset(part.X, none, group=np.diff(part.ptr), reference=train), "")
+            group = np.diff(part.ptr)
+            own = lightgbm.Dataset(part.X, none, group=group, reference=train, params=parameters)
+            booster.add_valid(own, "")
+        read = () if watch.later else (booster.eval_train, booster.eval_valid)[: len(parts)]
         for _ in range(self.n_rounds):
             finished, scores = booster.update(), []
-            for measure in (booster.eval_train, booster.eval_valid)[: len(parts)]:
+            for measure in read:
                 measure(keep)
                 scores.append(seen.copy())
             if watch(scores) or finished:

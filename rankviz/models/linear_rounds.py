@@ -12,8 +12,9 @@ from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.top import TopNDCG
 from rankviz.models.ranker import Outcome
-from rankviz.models.rounds import RoundRanker
+from rankviz.models.rounds import MEASURE, RoundRanker
 from rankviz.models.trees import Terms
 
 
@@ -57,6 +58,7 @@ class Copies:
 
     def __post_init__(self) -> None:
         """Repeat the documents, without features."""
+        self._top = TopNDCG(self.part)
         n, k = self.part.n_queries, self.times
         sizes = np.tile(np.diff(self.part.ptr), k)
         y = np.tile(self.part.y, k)
@@ -65,6 +67,8 @@ class Copies:
 
     def by_query(self, scores: FloatArray) -> FloatArray:
         """Return the measure of every query for scores (times, n) -> (times, Q)."""
+        if self.measure == MEASURE:
+            return self._top.by_query(scores)
         found = evaluate(scores.ravel(), self._data, COMPARED, measures=[self.measure])
         values: FloatArray = found.per_query[self.measure].to_numpy()
         return values.reshape(self.times, -1)

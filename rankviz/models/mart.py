@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from rankviz.common.arrays import FloatArray
 from rankviz.datasets.types import RankingData
 from rankviz.models.rounds import BoostedTrees, Grown, Watch, shares
 from rankviz.models.trees import LEAF, Trees
@@ -46,10 +49,11 @@ class MART(BoostedTrees):
     """
 
     library = "scikit-learn"
+    measured_later = True
     traced = ("loss", "mean of (y − f)²")
 
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
-        """Boost by scikit-learn, a few rounds at a time."""
+        """Boost by scikit-learn, a few rounds at a time, or all at once if nobody looks."""
         from sklearn.ensemble import HistGradientBoostingRegressor  # here: the import is slow
 
         boosting = HistGradientBoostingRegressor(
@@ -60,25 +64,39 @@ class MART(BoostedTrees):
             warm_start=True,
             random_state=self.random_state,
         )
-        trees: list[list[np.ndarray]] = []
-        gains = np.zeros((self.n_rounds, parts[0].n_features))
-        ended, base, scores, chunk = False, 0.0, [np.zeros(0)] * len(parts), CHUNK
-        while not ended and len(trees) < self.n_rounds:
-            boosting.max_iter, began = min(len(trees) + chunk, self.n_rounds), time.perf_counter()
-            with threadpool_limits(self.n_threads):
+        trees, chunk, ended = list[NDArray[Any]](), self.n_rounds if watch.later else CHUNK, False
+        scores: list[FloatArray] = []
+        with threadpool_limits(self.n_threads):
+            while not ended and len(trees) < self.n_rounds:
+                boosting.max_iter, began = min(len(trees) + chunk, self.n_rounds), time.perf_counter()
                 boosting.fit(parts[0].X, parts[0].y)
-            chunk *= 2 if time.perf_counter() - began < QUICK else 1
-            if not trees:
+                chunk *= 2 if time.perf_counter() - began < QUICK else 1
                 base = float(boosting._baseline_prediction.item())
-                scores = [np.full(part.n_documents, base) for part in parts]
-                watch.rows[0]["loss"] = float(np.square(parts[0].y - base).mean())
-            for (predictor,) in boosting._predictors[len(trees) :]:
-                nodes = predictor.nodes
-                feature = np.where(nodes["is_leaf"], LEAF, nodes["feature_idx"].astype(np.int64))
-                trees.append([feature, nodes["num_threshold"], nodes["left"], nodes["right"], nodes["value"]])
-                np.add.at(gains[len(trees) - 1], feature[feature != LEAF], nodes["gain"][feature != LEAF])
-                own = Trees.of(trees[-1:])
-                scores = [s + own.scores(p.X) for s, p in zip(scores, parts, strict=True)]
-                if ended := watch(scores, loss=float(np.square(parts[0].y - scores[0]).mean())):
-                    break
-        return lambda kept: (Trees.of(trees[:kept], base=base), shares(gains[:kept].sum(axis=0)))
+                if not (trees or watch.later):
+                    scores = [np.full(part.n_documents, base) for part in parts]
+                    watch.rows[0] |= self.lowered(parts[0], scores[0])
+                for (predictor,) in boosting._predictors[len(trees) :]:
+                    trees.append(predictor.nodes)
+                    for f, part in zip(scores, parts, strict=False):
+                        f += Trees.of([_columns(predictor.nodes)]).scores(part.X)
+                    if ended := watch(scores, **({} if watch.later else self.lowered(parts[0], scores[0]))):
+                        break
+
+        def grown(kept: int) -> tuple[Trees, FloatArray]:
+            splits = [nodes[nodes["is_leaf"] == 0] for nodes in trees[:kept]]
+            gains = np.zeros((kept, parts[0].n_features))
+            for own, of_tree in zip(splits, gains, strict=True):
+                np.add.at(of_tree, own["feature_idx"], own["gain"])
+            return Trees.of([_columns(nodes) for nodes in trees[:kept]], base=base), shares(gains.sum(axis=0))
+
+        return grown
+
+    def lowered(self, part: RankingData, scores: FloatArray) -> dict[str, float]:
+        """Return the mean of (y − f)² at scores f (n,)."""
+        return {"loss": float(np.square(part.y - scores).mean())}
+
+
+def _columns(nodes: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the nodes of one of scikit-learn's trees, as `Trees` has them."""
+    feature = np.where(nodes["is_leaf"], LEAF, nodes["feature_idx"].astype(np.int64))
+    return [feature, nodes["num_threshold"], nodes["left"], nodes["right"], nodes["value"]]

@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.base import clone
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
-from rankviz.common.memory import megabytes
+from rankviz.common.memory import megabytes, reuse_freed_memory
 from rankviz.common.npz import Arrays, shaped
 from rankviz.common.numbers import counted
 from rankviz.common.progress import Callback, Progress, Report, StopRequested, reporter
@@ -28,8 +29,7 @@ from rankviz.datasets.types import RankingData
 from rankviz.features.maps import Form
 from rankviz.learning.memory import default_budget
 from rankviz.learning.solvers import Sizes, Work
-from rankviz.metrics.definitions import COMPARED
-from rankviz.metrics.evaluation import evaluate
+from rankviz.metrics.top import TopNDCG
 from rankviz.models.ranker import Outcome, Ranker, grades_of, query_ids_of, refuse_unusable
 from rankviz.models.trees import Terms, Trees
 
@@ -132,21 +132,30 @@ class Watch:
         The trace: iteration, seconds, and `MEASURE` on each part. Row 0 is before the first round.
     stopped : bool
         True if a stop was requested.
+    later : bool
+        True if nobody reads the scores during training: `grow` passes none.
     """
 
-    def __init__(self, parts: Sequence[RankingData], n_rounds: int, patience: int, report: Report) -> None:
-        self._parts, self._n_rounds, self._report = parts, n_rounds, report
+    def __init__(
+        self,
+        parts: Sequence[RankingData],
+        n_rounds: int,
+        patience: int,
+        report: Report,
+        later: bool = False,
+    ) -> None:
+        self._measures, self._n_rounds, self._report = [TopNDCG(part) for part in parts], n_rounds, report
         self._patience = patience if len(parts) > 1 else 0
         self._began = time.perf_counter()
         self.rows: list[dict[str, Any]] = []
-        self.stopped = False
-        self([np.zeros(part.n_documents) for part in parts])
+        self.stopped, self.later = False, later
+        self([] if later else [np.zeros(part.n_documents) for part in parts])
 
     def __call__(self, scores: Sequence[FloatArray], **more: float) -> bool:
         """Note the scores of each part after a round, and more numbers; return True to end training."""
         row: dict[str, Any] = {"iteration": len(self.rows), "seconds": time.perf_counter() - self._began}
-        for name, own, part in zip(PARTS, scores, self._parts, strict=False):
-            row[name] = float(evaluate(own, part, COMPARED, measures=[MEASURE]).mean[MEASURE])
+        for name, own, measure in zip(PARTS, scores, self._measures, strict=False):
+            row[name] = measure.mean(own)
         self.rows.append(row | more)
         try:
             self._report(Progress("newton", min(len(self.rows) / (self._n_rounds + 1), 1.0), self.rows[-1]))
@@ -212,13 +221,15 @@ class RoundRanker(Ranker):
     """Column of its trace with the function of the training part that it minimises or raises, and words."""
     library: ClassVar[str] = ""
     """The package that grows its trees; "" if there is none."""
+    measured_later: ClassVar[bool] = False
+    """True if `grow` passes no scores to a watch that is `later`: its trees give those of each round."""
     n_rounds: int
     patience: int = 0
 
     @property
     def keeps_documents(self) -> bool:
-        """False: trees do not refer to documents."""
-        return False
+        """True if documents are kept until somebody reads the trace; trees do not refer to them."""
+        return self.measured_later
 
     @abstractmethod
     def grow(self, parts: Sequence[RankingData], watch: Watch) -> Grown:
@@ -263,14 +274,46 @@ class RoundRanker(Ranker):
         refuse_unusable(data)
         parts = [data] if validation is None or not validation.n_documents else [data, validation]
         self.memory_need_ = self.refuse_large(parts)
-        watch = Watch(parts, self.n_rounds, self.patience, reporter(callback))
+        reuse_freed_memory()
+        later = self.measured_later and callback is None and len(parts) == 1
+        watch = Watch(parts, self.n_rounds, self.patience, reporter(callback), later)
         grown = self.grow(parts, watch)
         self.library_ = library_version(self.library) if self.library else ""
         self.n_features_in_ = data.n_features
         self.n_rounds_, self.status_, self.stopped_ = watch.kept, watch.status, watch.stopped
         self.trees_, self.feature_importances_ = grown(watch.kept)
-        self.trace_ = pd.DataFrame(watch.rows)
+        self.__dict__.pop("trace_", None)
+        self._rows, self._unmeasured = watch.rows, data if later else None
         return self
+
+    @cached_property
+    def trace_(self) -> pd.DataFrame:
+        """One row for each round; if nobody read the metrics during training, they are computed here."""
+        if "_rows" not in vars(self):
+            raise AttributeError("trace_ exists after fit")
+        if (part := self._unmeasured) is not None and isinstance(self.trees_, Trees):
+            measure, stages = TopNDCG(part), self.trees_.stages(part.X)
+            scores = np.zeros(part.n_documents)
+            for row in self._rows:  # LightGBM's last round has no tree if there is no more split
+                scores = next(stages, scores)
+                row |= {PARTS[0]: measure.mean(scores)} | self.lowered(part, scores)
+            self._unmeasured = None  # it keeps documents no longer
+        return pd.DataFrame(self._rows)
+
+    def lowered(self, part: RankingData, scores: FloatArray) -> dict[str, float]:
+        """Return more columns of the trace, such as the function that it minimises, at scores (n,)."""
+        return {}
+
+    def _final_weights(self) -> FloatArray:
+        """Return none for trees, without reading the trace as `outcome` does."""
+        return np.zeros(0) if self.measured_later else super()._final_weights()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy keeps: the trace, without documents."""
+        if getattr(self, "_unmeasured", None) is not None:
+            self.trace_  # noqa: B018  # measures it
+        state: dict[str, Any] = super().__getstate__()
+        return state
 
     def refuse_large(self, parts: Sequence[RankingData]) -> int:
         """Return the bytes of training; raise `DataError` if they are not free."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -38,6 +38,7 @@ class Trees:
     roots : (T,) int64
         First node of each tree.
     base, divisor : float
+        The divisor of a mean is the number of trees, and else 1.
     single : bool
         True if features are compared in single precision, as scikit-learn's forests do.
     """
@@ -76,6 +77,15 @@ class Trees:
             report(Progress("evaluate", t / len(self.roots)))
             out += self.value[self._leaves(X, int(root))]
         return out / self.divisor
+
+    def stages(self, X: FloatArray) -> Iterator[FloatArray]:
+        """Yield the scores of documents X (n, d) before the first tree and after each one, (n,)."""
+        X = X.astype(np.float32) if self.single else X
+        out = np.full(len(X), self.base)
+        yield out
+        for t, root in enumerate(self.roots, start=1):
+            out += self.value[self._leaves(X, int(root))]
+            yield out / (t if self.divisor > 1.0 else 1.0)
 
     def _leaves(self, X: NDArray[Any], root: int) -> NDArray[np.int64]:
         """Return the leaf of each document in one tree."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError, SettingError
@@ -77,6 +78,7 @@ class XGBoostRanker(RoundRanker):
 
     settings = (ROUNDS, LEAVES, LEARNING_RATE, LEAF_WEIGHT, PATIENCE, TRUNCATION)
     library = "xgboost"
+    measured_later = True
 
     def xgboost_parameters(self) -> dict[str, Any]:
         """Return the parameters given to XGBoost."""
@@ -103,20 +105,21 @@ class XGBoostRanker(RoundRanker):
         train = xgboost.DMatrix(parts[0].X, parts[0].y, nthread=self.n_threads)
         train.set_info(group=np.diff(parts[0].ptr))
         booster = xgboost.Booster(self.xgboost_parameters(), [train])
-        trees, scores = list[Trees](), [np.zeros(part.n_documents) for part in parts]
-        gains = np.zeros((self.n_rounds, parts[0].n_features))
+        scores = [np.zeros(part.n_documents) for part in parts]
         for t in range(self.n_rounds):
             booster.update(train, t)
-            tree, own = trees_of(booster[t : t + 1].save_raw("json"))
-            np.add.at(gains[t], tree.feature[tree.feature != LEAF], own[tree.feature != LEAF])
-            trees.append(tree)
-            scores = [s + replace(tree, base=0.0).scores(p.X) for s, p in zip(scores, parts, strict=True)]
-            if watch(scores):
+            if not watch.later:
+                tree = replace(trees_of(booster[t : t + 1].save_raw("json"))[0], base=0.0)
+                scores = [s + tree.scores(p.X) for s, p in zip(scores, parts, strict=True)]
+            if watch([] if watch.later else scores):
                 break
 
         def grown(kept: int) -> tuple[Trees, FloatArray]:
-            nodes = [(t.feature, t.threshold, t.left, t.right, t.value) for t in trees[:kept]]
-            return Trees.of(nodes, base=trees[0].base, single=True), shares(gains[:kept].sum(axis=0))
+            trees, gain = trees_of(booster.save_raw("json"), kept)
+            gains, inner = np.zeros((kept, parts[0].n_features)), np.flatnonzero(trees.feature != LEAF)
+            own = np.searchsorted(trees.roots, inner, side="right") - 1
+            np.add.at(gains, (own, trees.feature[inner]), gain[inner])
+            return trees, shares(gains.sum(axis=0))
 
         return grown
 
@@ -144,21 +147,26 @@ def _refuse_high(data: RankingData) -> None:
         )
 
 
-def trees_of(model: bytearray) -> tuple[Trees, FloatArray]:
-    """Return the tree in XGBoost's JSON text, as a sum of one, and the gain of each node.
+def trees_of(model: bytearray, kept: int | None = None) -> tuple[Trees, FloatArray]:
+    """Return the first `kept` trees in XGBoost's JSON text, and the gain of each node.
 
     XGBoost goes left where x < c in single precision: where x is at most the number before c.
     """
     learner = json.loads(model)["learner"]
-    (tree,) = learner["gradient_booster"]["model"]["trees"]
+    trees = learner["gradient_booster"]["model"]["trees"][:kept]
+    base = float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
+    gains = [np.array(tree["loss_changes"], np.float64) for tree in trees]
+    return Trees.of([_nodes(tree) for tree in trees], base=base, single=True), np.concatenate(gains)
+
+
+def _nodes(tree: dict[str, Any]) -> tuple[NDArray[Any], ...]:
+    """Return the nodes of one tree in the text, as `Trees` has them."""
     left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
     leaf, condition = left < 0, np.array(tree["split_conditions"], np.float32)
-    nodes = (
+    return (
         np.where(leaf, LEAF, tree["split_indices"]),
         np.where(leaf, 0.0, np.nextafter(condition, np.float32(-np.inf))),
         np.where(leaf, 0, left),
         np.where(leaf, 0, right),
         np.where(leaf, condition, 0.0),
     )
-    base = float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
-    return Trees.of([nodes], base=base, single=True), np.array(tree["loss_changes"], np.float64)

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.metrics.evaluation import compared
+from rankviz.models.low_rank_settings import FACTORS
 from rankviz.models.methods import METHODS
 from rankviz.runs import Design, select
 from rankviz.runs.run import execute_all
@@ -27,6 +28,7 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.family_runner import FamilyRunner
 from rankviz.store.study import PAUSED, RUNNING, STOPPED
 from ui.study import sweep_design
+from ui.study.sweep_design import _usual_typed
 from ui.study.sweep_studies import Sweep
 from ui.work.folds import digest_of
 from ui.work.run_store import forget, run_store
@@ -452,6 +454,12 @@ def listed(app: AppTest) -> str:
     """The list of sweeps, in words."""
     app.session_state["view"] = "Your sweeps"
     return words(app.run())
+
+
+def test_rounds_vary_up_to_their_default(open_page: Opener) -> None:
+    app = open_page("sweep", method="MART")
+    assert app.text_input(key="xrounds").value == "75, 150, 300"
+    assert _usual_typed(FACTORS) == "1, 2, 4"
 
 
 def test_a_ranker_without_c_is_swept_and_chosen_among(

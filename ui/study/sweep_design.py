@@ -37,6 +37,7 @@ BOUND = Bound()
 AXES = "axes"
 """Key of the menu of settings that vary."""
 USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
+LARGE_DEFAULT = 20
 EVERY = (1, 2, 3, 4)
 OWN = "custom axes"
 GRID, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
@@ -113,13 +114,21 @@ def _some(setting: Setting, values: list[str], key: str) -> list[str]:
 
 
 def _typed(setting: Setting, key: str) -> tuple[Any, ...]:
-    usual = USUAL_TYPED if _allowed(setting, USUAL_TYPED) else exact(setting.first)
+    usual = _usual_typed(setting)
     about = {"max_chars": 200, "help": words.TYPED_HELP.format(help=setting.help)}
     text = BOUND.text(key, f"{setting.symbol}, values", usual, **about)
     try:
         return _numbers(text)
     except ValueError as error:
         raise SettingError(words.NOT_NUMBERS.format(symbol=setting.symbol, text=text)) from error
+
+
+def _usual_typed(setting: Setting) -> str:
+    """Return a quarter, half and all of a large whole default, such as that of rounds; else small numbers."""
+    first = setting.first
+    if isinstance(first, int) and first >= LARGE_DEFAULT:
+        return ", ".join(str(first // part) for part in (4, 2, 1))
+    return USUAL_TYPED if _allowed(setting, USUAL_TYPED) else exact(first)
 
 
 def _numbers(text: str) -> tuple[float | int, ...]:
