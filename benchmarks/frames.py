@@ -41,12 +41,12 @@ import { trained } from "./ui/browser/playground/model.js";
 const documents = %s.map(([id, x, y, grade, query]) => ({ id, x, y, grade, query }));
 const settings = { map: "%s", loss: "squaredHinge", seed: 0, m: %d, gamma: 2, C: 1 };
 const world = { documents, settings, moved: new Map(), turned: new Map() };
-const first = documents[0], times = [], { x, y } = first;
+const first = documents[0], times = [], { x, y } = first, factors = {};
 let { weights } = trained(world);
 for (let turn = 0; turn < 300; turn++) {
   Object.assign(first, { x: x + 0.2 * Math.cos(turn / 18), y: y + 0.2 * Math.sin(turn / 18) });
   const began = process.cpuUsage();
-  ({ weights } = trained(world, weights));
+  ({ weights } = trained(world, weights, factors));
   const { user, system } = process.cpuUsage(began);
   times.push((user + system) / 1000);
 }

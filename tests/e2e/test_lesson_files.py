@@ -17,6 +17,15 @@ from tools.lesson_pictures import GUESSES, walk
 pytestmark = pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
 _TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 _WHOLE = "one => one.scrollWidth <= one.clientWidth + 1"
+_COVERED = """(() => {
+    const box = (one) => [one.textContent, one.getBoundingClientRect()];
+    const all = Array.from(document.querySelectorAll('.lesson .figure svg text'), box);
+    const share = (low, high, a, b) => Math.min(a[high], b[high]) - Math.max(a[low], b[low]);
+    return all.flatMap(([text, a], k) => all.slice(k + 1)
+        .filter(([other, b]) => text.length + other.length > 4
+            && share('left', 'right', a, b) > 2 && share('top', 'bottom', a, b) > 4)
+        .map(([other]) => `${text} | ${other}`));
+})()"""
 _MARK = "document.querySelectorAll('.mark.document')[0].getBoundingClientRect()"
 
 
@@ -91,6 +100,15 @@ def test_no_step_has_barriers_or_is_too_wide(browser: Browser, files: dict[str, 
         expect(page.locator(".playground .mark").first).to_be_visible()
         assert barriers(page) == [], f"playground, {width} pixels, {scheme}"
         assert page.evaluate(_TOO_WIDE) <= 0
+        page.close()
+
+
+def test_no_word_of_a_figure_covers_another(browser: Browser, files: dict[str, Path]) -> None:
+    for width, height in ((400, 800), (1120, 700)):
+        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        for name in GUESSES:
+            for step in walk(page, files["lessons"], name):
+                assert page.evaluate(_COVERED) == [], f"{name}, step {step}, {width} pixels"
         page.close()
 
 

@@ -100,8 +100,8 @@ test("landmarks in one place count once", () => {
   assert.ok(map.m <= 3 && map.kept.includes(0) && map.kept.includes(2));
 });
 
-function problem(seed, loss) {
-  const rng = random(seed), n = 30, m = 4;
+function problem(seed, loss, m = 4) {
+  const rng = random(seed), n = 30;
   return { m, y: many(n, () => Math.floor(3 * rng.uniform())), ptr: [0, 12, 30], C: 0.7, loss,
     features: Float64Array.from({ length: n * m }, rng.normal) };
 }
@@ -124,6 +124,21 @@ test("training falls at every step, and two steps suffice near the optimum", () 
   const start = weights.map((v) => v + 1e-3), again = fit(asked, { start });
   assert.ok(again.trace.length <= 4);
   again.weights.forEach((v, a) => close(v, weights[a], 1e-10));
+});
+
+test("a kept factor serves similar problems, and another is made for a different one", () => {
+  const kept = {}, asked = problem(12, LOSSES.squaredHinge, 24), agrees = (given, start) => {
+    const found = fit(given, { kept, start, tolerance: 1e-12 }).objective, exact = fit(given).objective;
+    close(found / exact, 1, 1e-9);
+  };
+  agrees(asked);
+  const { l } = kept;
+  asked.features[5] += 0.1;
+  agrees(asked, fit(asked).weights.map((v) => v + 1e-3));
+  assert.equal(kept.l, l);
+  agrees({ ...asked, C: 1e3, features: asked.features.map((v, k) => v * (1 + (k % 24))) });
+  assert.notEqual(kept.l, l);
+  agrees({ ...asked, m: 36, y: asked.y.slice(0, 20), ptr: [0, 8, 20] }); // of another size
 });
 
 test("NDCG is the sum of its terms over those of the ideal list", () => {

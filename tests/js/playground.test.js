@@ -189,6 +189,27 @@ test("training from other weights ends at the same model, and begins at zero for
   }
 });
 
+test("a drag trains as well as a fresh model: what it keeps belongs to where documents are now", () => {
+  for (const map of ["nystroem", "fourier"]) {
+    const asked = world({ map, m: 12 }), kept = {}, [landmark] = model.landmarksOf(asked);
+    const drawn = asked.documents.find(({ x, y }) => x === landmark.x && y === landmark.y);
+    let { weights } = model.trained(asked, new Float64Array(0), kept);
+    for (let turn = 0; turn < 6; turn++) {
+      if (turn % 2) drawn.x = 0.1 * turn;
+      else asked.documents[3].y = -0.1 * turn;
+      const found = model.trained(asked, weights, kept);
+      ({ weights } = found);
+      const places = Float64Array.from(asked.documents.flatMap(({ x, y }) => [x, y]));
+      found.map.transform(places).forEach((v, k) => close(v, found.features[k], 1e-12));
+      if (map === "nystroem") assert.equal(found.map.landmarks[1], model.landmarksOf(asked)[0].y);
+      const features = found.map.transform(Float64Array.of(-model.EXTENT, model.EXTENT));
+      close(model.surfaceOf(found, weights).values[0], model.scoresOf({ map: found.map, features }, weights)[0], 1e-10);
+    }
+    const rested = model.trained(asked);
+    weights.forEach((v, k) => close(v, rested.weights[k], 0.05));
+  }
+});
+
 test("the surface has the scores at the points of the grid", () => {
   for (const map of ["linear", "nystroem", "fourier"]) {
     const asked = world({ map }), found = model.trained(asked);

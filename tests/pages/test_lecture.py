@@ -329,6 +329,11 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert app.session_state[KEY] == example()
 
 
+@pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)
+def test_every_view_of_the_example_has_settings_that_exist(open_page: Opener, view: View) -> None:
+    assert [one.value for one in open_page(view.page, **view.query).warning] == []
+
+
 def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
     app = open_page("train", m="10")
     opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
@@ -336,6 +341,29 @@ def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
     assert view.page == "train"
     assert view.query["m"] == "10"
     assert view.query["data"] == "synthetic-demo"
+
+
+def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = opened(open_page("train", m="10"), "share-and-presets")
+    first.sidebar.button(key="add-view").click().run()
+    assert any(COOKIE in one.proto.body for one in first.sidebar.get("html"))
+    second = open_page("weights")
+    second.session_state[COOKIE] = first.session_state[COOKIE]
+    opened(second, "share-and-presets").sidebar.button(key="add-view").click().run()
+    reloaded, stranger = open_page("lecture"), open_page("lecture")
+    reloaded.session_state[COOKIE] = first.session_state[COOKIE]
+    assert len(reloaded.run().text_area) == 2
+    assert any(COOKIE in one.proto.body for one in reloaded.get("html"))
+    assert len(stranger.text_area) == 0
+    monkeypatch.setattr(sequence, "MOST_KEPT", 1)
+    stranger.button(key="lecture-example").click().run()
+    assert len(sequence._KEPT) == 1
+    monkeypatch.setattr(sequence, "LONGEST_KEPT", 10)
+    stranger.button(key="remove-0-1").click().run()
+    assert sequence._KEPT == {}
+    assert len(stranger.text_area) == 3
 
 
 def test_a_wrong_file_is_named_with_what_to_do(open_by_menu: Opener) -> None:

@@ -109,6 +109,26 @@ def test_terms_and_papers_are_found_where_they_stand() -> None:
     assert papers_in("as nobody found") == ""
 
 
+LABELS = (
+    *(
+        "a linear model",
+        "Feature map",
+        "the training query",
+        "the test part",
+        "costs of pairs",
+        "active pairs",
+    ),
+    *("from iteration 2 on", "reach the tolerance", "at the optimum", "is significantly better"),
+    *("pairwise: two documents", "rounds of boosted trees", "boosting: trees"),
+)
+"""Words of labels, headings and captions that a newcomer does not know."""
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_technical_words_of_labels_open_a_sentence(label: str) -> None:
+    assert str(terms_in(label)).startswith("![](data:image/svg+xml")
+
+
 def test_an_answer_explains_its_terms(open_page: Callable[..., AppTest]) -> None:
     heading = open_page("train", m=10).header[0]
     assert "NDCG@10" in heading.value

@@ -33,6 +33,10 @@ from ui.work.classes import CLASSES, Report
 
 PACKED, CODE, AT = "seq", "class", "at"
 """Parameters of the address: a packed sequence or the code of a class, and the step from 1."""
+MOST_KEPT, LONGEST_KEPT = 200, 20_000
+"""Most visitors whose sequence this process keeps for their other tabs, and most letters of each."""
+_KEPT: dict[str, str] = {}
+"""Packed sequences by visitor, the newest last; not stored."""
 PAGE, LECTURE = "lecture", "Lecture"
 """Script and title of the page that edits sequences."""
 MOST_VIEWS, MOST_PARAMETERS = 60, 60
@@ -158,7 +162,10 @@ def _view(one: Any, number: int) -> View:
 def own() -> Sequence:
     """Return the visitor's sequence; at first the followed one, because a step's page is a new session."""
     place: Place | None = st.session_state.get(_FOLLOWED)
-    found: Sequence = st.session_state.get(KEY, place.sequence if place is not None else Sequence())
+    if KEY not in st.session_state and place is not None:
+        return place.sequence
+    kept = _KEPT.get(visitor())
+    found: Sequence = Sequence.unpacked(kept) if kept else st.session_state.get(KEY, Sequence())
     return found
 
 
@@ -166,6 +173,11 @@ def change(new: Sequence) -> None:
     """Replace the visitor's sequence; the one before can be restored."""
     st.session_state[BEFORE] = own()
     st.session_state[KEY] = new
+    _KEPT.pop(visitor(), None)
+    if new.views and len(packed := new.packed()) <= LONGEST_KEPT:
+        _KEPT[visitor()] = packed
+    for oldest in list(_KEPT)[:-MOST_KEPT]:
+        _KEPT.pop(oldest, None)
 
 
 def add_view() -> None:

@@ -31,7 +31,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.runs.starting_points import NO_START, StartingPoint, starting_point
 from ui.controls.compared import send_button
 from ui.controls.link import frozen_link
-from ui.controls.sequence import LECTURE, add_view
+from ui.controls.sequence import LECTURE, add_view, own
 from ui.controls.setting_controls import STARTS, control_of, initial_value, value_from, widget_values
 from ui.controls.settings import (
     BASELINE_C,
@@ -47,6 +47,7 @@ from ui.controls.settings import (
 from ui.controls.widgets import Bound, locked, mirrored
 from ui.shell import words
 from ui.shell.page import KEPT_ALONE, TITLE
+from ui.shell.visitors import keep_visitor
 from ui.work.folds import fold_of
 
 MOST_BYTES = 32e6
@@ -266,6 +267,8 @@ def show_link() -> None:
     place.code(frozen_link(), language=None, wrap_lines=True)
     with place:
         send_button()
+        if own().views:
+            keep_visitor()  # so that another tab, or this one after a reload, has the same lecture
         if st.session_state.get(TITLE, LECTURE) != LECTURE:
             st.button(
                 words.ADD_VIEW, key="add-view", on_click=add_view, help=words.ADD_VIEW_HELP, width="stretch"

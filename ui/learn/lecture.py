@@ -96,6 +96,7 @@ def _editor(sequence: Sequence) -> None:
         st.caption(words.EXAMPLE_STEPS.format(title=example().title))
         _steps(example())
         return
+    keep_visitor()  # so that the lecture is here again after a reload, and in other tabs
     title = f"lecture-title-{version}"
     st.text_input(words.TITLE, sequence.title, _LONGEST_TITLE, key=title, on_change=_set_title, args=(title,))
     for k, view in enumerate(sequence.views):
@@ -167,7 +168,7 @@ def example() -> Sequence:
     """Return a lecture of four views on the bundled data."""
     views = (
         View("lessons", {"lesson": "pairs"}),
-        View("playground", {"pset": "ring"}),
+        View("playground", {"pset": "Ring"}),
         View("kernel_approximation", {}),
         View("ndcg_vs_m", {}),
     )

@@ -158,4 +158,27 @@ PICTURES = {
     ),
     "Baseline": '<path d="M2 14h36" stroke-dasharray="4 2"/><path d="M2 16C12 12 20 6 38 3"/>',
     "Influence": '<circle cx="8" cy="10" r="5"/><path d="M14 10h16m-4-4 4 4-4 4" stroke-width="2"/>',
+    "Linear model": '<path d="M6 17L33 4m-5 0h5v5"/><path d="M10 3l3 7M22 10l3 6" stroke-dasharray="2"/>',
+    "Feature map": (
+        '<path d="M3 6h7M3 14h7"/><path d="M13 10h9m-3-3 3 3-3 3M26 3h11M26 8h8M26 13h11M26 18h5"/>'
+    ),
+    "Training part": '<path d="M2 6h22v8H2z" fill="gray"/><path d="M24 6h14v8H24z" stroke-dasharray="2"/>',
+    "Test part": '<path d="M2 6h28v8H2z" stroke-dasharray="2"/><path d="M30 6h8v8h-8z" fill="gray"/>',
+    "Costs of pairs": (
+        '<path d="M4 5h32" stroke-width="4"/><path d="M4 11h32" stroke-width="2"/><path d="M4 16h32"/>'
+    ),
+    "Active pair": '<path d="M2 2L18 17H38"/><circle cx="10" cy="9.5" r="3" fill="gray"/>',
+    "Iteration": (
+        '<path d="M4 3l10 9M14 12l10 4M24 16l11 1"/><circle cx="14" cy="12" r="2"/>'
+        '<circle cx="24" cy="16" r="2"/>'
+    ),
+    "Tolerance": '<path d="M3 3C10 15 18 17 38 17"/><path d="M2 13h36" stroke-dasharray="3 2"/>',
+    "Optimum": '<path d="M4 3c8 19 24 19 32 0"/><circle cx="20" cy="16" r="2.5" fill="gray"/>',
+    "Significant": '<path d="M8 2v16" stroke-dasharray="2"/><path d="M14 10h20M14 6v8M34 6v8"/>',
+    "Pointwise, pairwise, listwise": (
+        '<path d="M5 10h4M16 7h4M16 13h4M28 3h6M28 8h6M28 13h6M28 18h6" stroke-width="3"/>'
+    ),
+    "Boosted trees": (
+        '<path d="M8 3v5L4 14M8 8l4 6M22 3v5l-4 6M22 8l4 6M13 5h5M27 5h4M35 3v5l-3 6M35 8l3 6"/>'
+    ),
 }

@@ -217,20 +217,42 @@ TERMS = {
     "Baseline": Term(r"\bbaselines?\b", "The model that another one is compared with."),
     "Seed": Term(r"\bseeds?\b", "Number that fixes all random draws."),
     "Influence": Term(r"\binfluence\b", "Change of a result when a setting or a query changes."),
+    "Linear model": Term(r"\blinear model\b", "Its score adds features times weights, without a kernel."),
+    "Feature map": Term(
+        r"\b[Ff]eature maps?\b", "Turns a document's features into m others, such as cosines."
+    ),
+    "Training part": Term(
+        r"\btraining (?:part|quer(?:y|ies))\b", "Queries and grades from which the model learns."
+    ),
+    "Test part": Term(
+        r"\btest (?:part|quer(?:y|ies))\b", "Queries for the last judgement: no training or choice uses them."
+    ),
+    "Costs of pairs": Term(r"\bcosts of pairs\b", "Weights of pairs in training, by grades and queries."),
+    "Active pair": Term(r"\bactive pairs?\b", "A pair with a loss above 0: it pulls the weights."),
+    "Iteration": Term(r"(?<!CG )\b[Ii]terations?\b", "One step of a solver, from weights to better ones."),
+    "Tolerance": Term(r"\btolerance\b", "Remaining error at which a solver ends."),
+    "Optimum": Term(r"\boptimum\b", "Weights at which the objective is smallest."),
+    "Significant": Term(r"\bsignificant(?:ly)?\b", "Chance alone would rarely give so large a difference."),
+    "Pointwise, pairwise, listwise": Term(
+        r"\b(?:point|pair|list)wise\b", "Training looks at one document, at two, or at a whole list."
+    ),
+    "Boosted trees": Term(
+        r"\bboost(?:ed|ing)\b", "Many small decision trees: each corrects those before it."
+    ),
 }
 
 LESSONS = {
     "pairs": (
         *("Query", "Document", "Feature", "Score", "Weights w", "Preference pair", "PairAccuracy"),
-        *("RankSVM", "Margin"),
+        *("RankSVM", "Margin", "Linear model"),
     ),
     "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG"),
-    "loss": ("Loss", "Hinge", "Logistic loss"),
-    "regularisation": ("Objective", "C", "Regularisation", "Validation", "Flipped grade"),
-    "newton": ("Newton step", "Gradient", "Solver"),
+    "loss": ("Loss", "Hinge", "Logistic loss", "Active pair"),
+    "regularisation": ("Objective", "C", "Regularisation", "Validation", "Training part", "Flipped grade"),
+    "newton": ("Newton step", "Gradient", "Solver", "Iteration", "Tolerance", "Optimum"),
     "kernel": ("Kernel", "γ"),
     "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃", "Relative error", "Frobenius norm"),
-    "fourier": ("Random Fourier features", "Frequency", "m"),
+    "fourier": ("Random Fourier features", "Frequency", "m", "Feature map"),
     "alpha": ("Dual variable", "Rank", "Spectrum", "Energy"),
 }
 """Terms that each lesson explains."""

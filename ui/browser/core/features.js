@@ -3,7 +3,7 @@
 // A map has m, transform(x) → Φ (n × m), and coefficients(w): w·φ(x) = Σ_k coefficients[k]·(its k-th wave or
 // kernel function). For documents in the plane, surface(w, xs, ys) gives w·φ on a grid, row by row.
 
-import { dot, solveLowerRows, solveUpper } from "./numbers.js";
+import { solveLowerRows, solveUpper } from "./numbers.js";
 
 // Return K (n × k), K_ij = κ(x_i, z_j).
 export function kernelMatrix(x, z, dim, gamma) {
@@ -50,46 +50,63 @@ export function nystroem(landmarks, dim, gamma) {
   kept.forEach((from, k) => own.set(landmarks.subarray(from * dim, (from + 1) * dim), k * dim));
   const transform = (x) => solveLowerRows(l, m, kernelMatrix(x, own, dim, gamma));
   const coefficients = (w) => solveUpper(l, m, w);
-  return {
-    kind: "nystroem", dim, m, gamma, landmarks: own, kept, transform, coefficients,
-    surface: (w, xs, ys) => bumps(own, coefficients(w), gamma, xs, ys),
-  };
+  const surface = surfaceBy((xs, ys) => bumps(own, gamma, xs, ys), coefficients);
+  return { kind: "nystroem", dim, m, gamma, landmarks: own, kept, transform, coefficients, surface };
 }
 
 function pivoted(k, n) {
-  const rows = [], kept = [];
+  const rows = new Float64Array(n * n), kept = [];
   for (let i = 0; i < n; i++) {
-    const row = new Float64Array(kept.length + 1);
-    kept.forEach((from, j) => {
-      let sum = k[i * n + from];
-      for (let c = 0; c < j; c++) sum -= row[c] * rows[j][c];
-      row[j] = sum / rows[j][j];
-    });
-    const pivot = k[i * n + i] + JITTER - dot(row, row);
-    if (!(pivot > 2 * JITTER || kept.length === 0)) continue;
-    row[kept.length] = Math.sqrt(pivot);
-    rows.push(row);
+    const m = kept.length, at = m * n;
+    let pivot = k[i * n + i] + JITTER;
+    for (let j = 0; j < m; j++) {
+      let sum = k[i * n + kept[j]];
+      for (let c = 0, p = at, q = j * n; c < j; c++) sum -= rows[p++] * rows[q++];
+      rows[at + j] = sum / rows[j * n + j];
+      pivot -= rows[at + j] * rows[at + j];
+    }
+    if (!(pivot > 2 * JITTER || m === 0)) continue;
+    rows[at + m] = Math.sqrt(pivot);
     kept.push(i);
   }
   const m = kept.length, l = new Float64Array(m * m);
-  rows.forEach((row, i) => l.set(row, i * m));
+  for (let i = 0; i < m; i++) l.set(rows.subarray(i * n, i * n + i + 1), i * m);
   return { kept, l };
 }
 
-// Return Σ_k c_k κ(z_k, ·) on a grid: κ is a product of a function of x and one of y.
-function bumps(landmarks, c, gamma, xs, ys) {
-  const along = (ticks, k, axis, factor) => (
-    ticks.map((v) => factor * Math.exp(-gamma * (v - landmarks[2 * k + axis]) ** 2)));
-  return outerSum(Array.from(c, (v, k) => [along(ys, k, 1, 1), along(xs, k, 0, v)]), ys.length, xs.length);
+// Return vectors [u, v] of each κ(z_k, ·) = u vᵀ on a grid: κ is a product of a function of x and one of y.
+function bumps(landmarks, gamma, xs, ys) {
+  return Array.from({ length: landmarks.length / 2 }, (_, k) => (
+    [along(ys, gamma, landmarks[2 * k + 1]), along(xs, gamma, landmarks[2 * k])]));
 }
 
-// Return Σ_k u_k v_kᵀ (rows × columns) of pairs [u_k, v_k], four at a time: a quarter of the writes.
-function outerSum(vectors, rows, columns) {
+const lines = new WeakMap(), MANY = 1000; // by ticks: those of places so far, as a drag moves one landmark of many
+
+function along(ticks, gamma, place) {
+  let known = lines.get(ticks);
+  if (known?.gamma !== gamma || known.values.size > MANY) lines.set(ticks, known = { gamma, values: new Map() });
+  if (!known.values.has(place)) known.values.set(place, ticks.map((v) => Math.exp(-gamma * (v - place) ** 2)));
+  return known.values.get(place);
+}
+
+// Return surface(w, xs, ys) of a map; the vectors of a grid are kept, for its next weights.
+function surfaceBy(vectorsOf, coefficients) {
+  const known = new WeakMap();
+  return (w, xs, ys) => {
+    if (known.get(xs)?.ys !== ys) known.set(xs, { ys, vectors: vectorsOf(xs, ys) });
+    return outerSum(known.get(xs).vectors, coefficients(w), ys.length, xs.length);
+  };
+}
+
+// Return Σ_k c_k u_k v_kᵀ (rows × columns) of pairs [u_k, v_k], four at a time: a quarter of the writes. The numbers c
+// may be fewer; then they begin again.
+function outerSum(vectors, factors, rows, columns) {
   const out = new Float64Array(rows * columns), rest = [new Float64Array(rows), new Float64Array(columns)];
   for (let k = 0; k < vectors.length; k += 4) {
     const [[u0, v0], [u1, v1], [u2, v2], [u3, v3]] = [0, 1, 2, 3].map((by) => vectors[k + by] ?? rest);
+    const [f0, f1, f2, f3] = [0, 1, 2, 3].map((by) => factors[(k + by) % factors.length]);
     for (let i = 0, at = 0; i < rows; i++) {
-      const a = u0[i], b = u1[i], c = u2[i], d = u3[i];
+      const a = f0 * u0[i], b = f1 * u1[i], c = f2 * u2[i], d = f3 * u3[i];
       for (let j = 0; j < columns; j++) out[at++] += a * v0[j] + b * v1[j] + c * v2[j] + d * v3[j];
     }
   }
@@ -112,24 +129,20 @@ export function fourier(omega, phase) {
     return phi;
   }
   const coefficients = (w) => Float64Array.from(w, (v) => scale * v);
-  let grid = {}; // the last one, with its waves
-  function surface(w, xs, ys) {
-    const c = coefficients(w);
-    if (grid.xs !== xs || grid.ys !== ys) grid = { xs, ys, vectors: waves(omega, phase, xs, ys) };
-    return outerSum(grid.vectors.map(([u, v], k) => [u, v.map((a) => c[k >> 1] * a)]), ys.length, xs.length);
-  }
+  const surface = surfaceBy((xs, ys) => waves(omega, phase, xs, ys), coefficients);
   return { kind: "fourier", dim, m, omega, phase, transform, coefficients, surface };
 }
 
-// Return vectors [u, v], two for each k, whose products u vᵀ sum to cos(ω_k·x + b_k) on a grid, by
+// Return vectors [u, v], of which numbers k and m + k have products u vᵀ that sum to cos(ω_k·x + b_k) on a grid, by
 // cos(a + b) = cos a cos b − sin a sin b.
 function waves(omega, phase, xs, ys) {
-  const m = phase.length, vectors = [];
+  const m = phase.length, cosines = [], sines = [];
   for (let k = 0; k < m; k++) {
     const across = xs.map((x) => omega[k] * x + phase[k]), up = ys.map((y) => omega[m + k] * y);
-    vectors.push([up.map(Math.cos), across.map(Math.cos)], [up.map(Math.sin), across.map((a) => -Math.sin(a))]);
+    cosines.push([up.map(Math.cos), across.map(Math.cos)]);
+    sines.push([up.map(Math.sin), across.map((a) => -Math.sin(a))]);
   }
-  return vectors;
+  return [...cosines, ...sines];
 }
 
 // Draw frequencies ω ~ N(0, 2γ I), the spectral density of κ, and phases b ~ U[0, 2π) (rahimi2007).

@@ -154,34 +154,73 @@ export function exactStep(point, s, problem) {
   return tau;
 }
 
-// Return the Newton direction s = −H⁻¹g at a point, and the decrement ½|gᵀs|.
-function direction(point, problem) {
-  const s = solveCholesky(cholesky(curvature(point.margins, problem), problem.m), problem.m, point.gradient);
+// Return the Newton direction s = −H⁻¹g at a point, and the decrement ½|gᵀs|. A factor L in `kept`, of an earlier
+// and similar H, spares the factor of this one; a new one is put there.
+function direction(point, problem, kept = {}) {
+  const { m } = problem;
+  let s = kept.l?.length === m * m ? conjugateGradients(point, problem, kept.l) : null;
+  if (!s) {
+    kept.l = cholesky(curvature(point.margins, problem), m);
+    s = solveCholesky(kept.l, m, point.gradient);
+  }
   for (let a = 0; a < s.length; a++) s[a] = -s[a];
   return { s, decrement: 0.5 * Math.abs(dot(point.gradient, s)) };
 }
 
+const NEAR = 0.1, TURNS = 10; // error of s in the norm of H, as a share; products with H
+
+// Return s with H s ≈ g by conjugate gradients, preconditioned by L Lᵀ; null if L is of too different an H.
+function conjugateGradients({ margins, gradient }, problem, l) {
+  const { features, m, y, C, loss, pairs: { winner, loser } } = problem, n = y.length, s = new Float64Array(m);
+  const bends = new Float64Array(margins.length), r = Float64Array.from(gradient);
+  for (let k = 0; k < bends.length; k++) bends[k] = C * loss.second(margins[k]);
+  let z = solveCholesky(l, m, r), p = z, square = dot(r, z);
+  const enough = NEAR * NEAR * square;
+  for (let turn = 0; square > enough; turn++) {
+    if (turn === TURNS) return null;
+    const f = product(features, n, m, p), pulls = new Float64Array(n);
+    for (let k = 0; k < bends.length; k++) {
+      const pull = bends[k] * (f[winner[k]] - f[loser[k]]);
+      pulls[winner[k]] += pull;
+      pulls[loser[k]] -= pull;
+    }
+    const q = transposedProduct(features, n, m, pulls);
+    for (let a = 0; a < m; a++) q[a] += p[a];
+    const step = square / dot(p, q);
+    for (let a = 0; a < m; a++) {
+      s[a] += step * p[a];
+      r[a] -= step * q[a];
+    }
+    z = solveCholesky(l, m, r);
+    const next = dot(r, z), turned = next / square, last = p;
+    p = z.map((v, a) => v + turned * last[a]);
+    square = next;
+  }
+  return s;
+}
+
 // Train from `start` (default: zero) by Newton's method with exact steps. It ends after the step whose decrement
-// is at most `tolerance` times the objective; for the hinge, once the duality gap is at most that.
+// is at most `tolerance` times the objective; for the hinge, once the duality gap is at most that. `kept`, an object
+// that is given again with a similar problem, saves factors of H; directions are then less precise (not the hinge's).
 // → weights, scores, objective; the loss whose slopes are the dual variables (for the hinge, the last smoothed one);
 // and a row of `trace` for each point: weights, objective, gradientNorm, decrement (NaN after the last step), step,
 // active pairs.
-export function fit(problem, { start, tolerance, steps = 100 } = {}) {
+export function fit(problem, { start, tolerance, steps = 100, kept } = {}) {
   const full = prepared(problem), w = Float64Array.from(start ?? new Float64Array(problem.m));
   const found = full.loss.byContinuation ? narrowing(full, w, tolerance ?? 1e-6, steps)
-    : newton(full, w, tolerance ?? 1e-12, steps);
+    : newton(full, w, tolerance ?? 1e-12, steps, kept);
   const { point, trace, loss = full.loss } = found;
   return { weights: point.w, scores: point.scores, objective: point.value, loss, trace };
 }
 
-function newton(problem, w, tolerance, steps) {
+function newton(problem, w, tolerance, steps, kept) {
   let point = at(w, problem);
   const trace = [];
   for (let last = false; ;) {
     const row = rowOf(point, problem);
     trace.push(row);
     if (last || trace.length > steps) return { point, trace };
-    const { s, decrement } = direction(point, problem);
+    const { s, decrement } = direction(point, problem, kept);
     row.decrement = decrement;
     if (decrement === 0) return { point, trace };
     const tau = exactStep(point, s, problem), next = at(point.w.map((v, a) => v + tau * s[a]), problem);

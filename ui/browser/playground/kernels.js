@@ -47,7 +47,7 @@ export class Kernels {
 }
 
 function drawPlane(canvas, model, colour, grades, documents) {
-  const { side, values } = surfaceOf(model, model.weights), pixels = (v) => ((v + EXTENT) * SIZE) / (2 * EXTENT);
+  const { side, values } = surfaceOf(model, model.weights, true), pixels = (v) => ((v + EXTENT) * SIZE) / (2 * EXTENT);
   drawSurface(canvas, values, side, SIZE, colour, ends(values));
   const context = canvas.getContext("2d");
   for (const { x, y, grade } of documents) {

@@ -29,6 +29,8 @@ export class Marks {
     }
     for (const one of list) {
       const element = this.known.get(one.key) ?? this.add(one);
+      if (isShown(element.shown, one)) continue;
+      element.shown = one;
       const [title, mark] = element.children;
       if (one.label) write(element, "aria-label", one.label);
       if (one.title && title.textContent !== one.title) title.textContent = one.title;
@@ -67,6 +69,10 @@ export class Marks {
     }
   }
 }
+
+const LOOKS = ["x", "y", "size", "fill", "stroke", "chosen", "query"];
+// While a mark is dragged, the others have no new label.
+const isShown = (shown, one) => shown && !one.label && LOOKS.every((name) => shown[name] === one[name]);
 
 export const sizeOf = (grade) => 0.9 + BIGGER * grade;
 

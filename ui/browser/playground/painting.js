@@ -128,7 +128,7 @@ export class Painted {
       arrow: this.model?.map.kind === "linear" ? this.weights : null,
       colour: colours.method,
       reach: chosen && kernel ? { ...chosen, r: reach } : null,
-      waves: (this.model && this.strong ? this.strong : []).map((wave) => this.overWave(wave)),
+      waves: (this.model && this.strong && !this.drag?.moved ? this.strong : []).map((wave) => this.overWave(wave)),
     });
     this.side.tell(chosen ? titleOf(chosen) : "");
   }

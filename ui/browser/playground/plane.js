@@ -42,7 +42,7 @@ class Plane extends Painted {
     this.fresh = []; // approximations to draw again
     this.landmarks = [];
     this.waves = [];
-    this.warm = new Map(); // weights of the last training, by map
+    this.warm = new Map(); // weights of the last training, and its factor, by map
     this.build(parent);
     hands(this);
     new ResizeObserver(() => {
@@ -155,8 +155,9 @@ class Plane extends Painted {
   // Train a map from its last weights.
   learn(world, map) {
     const asked = { ...world, settings: { ...world.settings, map } };
-    const found = trained(asked, this.warm.get(map) ?? new Float64Array(0));
-    this.warm.set(map, found.weights);
+    const { weights, kept } = this.warm.get(map) ?? { weights: new Float64Array(0), kept: {} };
+    const found = trained(asked, weights, kept);
+    this.warm.set(map, { weights: found.weights, kept });
     return found;
   }
 

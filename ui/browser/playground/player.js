@@ -31,8 +31,9 @@ export class Player {
     this.at = this.slider.value = this.last;
   }
 
-  // Show the end of training, while it changes.
+  // Show the end of training, while it changes. To write even the same text would lay out the page at every frame.
   end() {
+    if (!this.playing && this.at === this.last) return;
     this.pause();
     this.at = this.slider.value = this.last;
   }

@@ -23,7 +23,8 @@ export function labelOf({ kind, one, alpha, score }) {
   return `Document of query ${one.query + 1}, grade ${one.grade}, ${place}, score ${precise(score)}`;
 }
 
-export const counted = (n) => n.toLocaleString("en");
+const english = new Intl.NumberFormat("en");
+export const counted = (n) => english.format(n);
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // Give a number of all pairs.

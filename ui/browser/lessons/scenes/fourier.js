@@ -230,8 +230,8 @@ class Fourier {
   drawPresent(plot, nystroem) {
     const { dark, words } = this.stage, blue = parts.methodColour("nystroem", dark);
     parts.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), parts.strokeOf(blue, 3));
-    const look = { anchor: "end", colour: blue };
-    parts.drawText(this.paint, "of nystroem", plot.x(6), plot.y(0.035), words.nystroem, look);
+    const look = { anchor: "start", colour: blue };
+    parts.drawText(this.paint, "of nystroem", plot.x(9), plot.y(0.06), words.nystroem, look);
     const error = parts.within(this.found.error, LEAST, MOST);
     parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
   }

@@ -238,7 +238,8 @@ class Loss {
     const tip = { x2: x + end * force[0], y2: y - end * force[1] };
     this.paint.put("over", "force", "line", { x1: x, y1: y, ...tip, class: "force" });
     this.paint.put("over", "w", "line", { x1: cx, y1: cy, x2: x, y2: y, class: "arrow" });
-    this.paint.put("over", "w name", "text", { x: cx, y: cy + r + 16, class: "label" }, filled(words.w, this.facts()));
+    this.paint.put("over", "w name", "text", { x: cx + r, y: cy + r + 16, class: "label end-note" },
+      filled(words.w, this.facts()));
     this.paint.grip("grips", "w", "circle", { cx: x, cy: y, r: 10, class: "handle set", "aria-label": words.tip }, {
       value: { now: Math.hypot(...this.w), low: 0, high: LONGEST, text: filled(words.now, this.facts()) },
       drag: (px, py) => this.pullTo([(px - cx) / unit, (cy - py) / unit]),
