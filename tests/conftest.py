@@ -22,8 +22,6 @@ from conftest_jobs import FOLD
 from rankviz.common.bounds import ENVIRONMENT as BOUNDS
 from rankviz.datasets import write_letor
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-
 
 @pytest.fixture(scope="session")
 def letor_root() -> Path:

@@ -84,6 +84,12 @@ def follow(page: Page, title: str) -> None:
         menu.get_by_role("link", name=title, exact=True).click()
 
 
+def answer(page: Page) -> str:
+    """The first heading of the page's results."""
+    heading = page.get_by_test_id("stMain").get_by_role("heading", level=2).first
+    return heading.inner_text().replace("\xa0", " ")
+
+
 def traces(page: Page, key: str) -> list[dict[str, Any]]:
     """Name, x and y of every trace of the figure with this key, as Plotly draws them."""
     chart = page.locator(f".st-key-{key} .js-plotly-plot")
