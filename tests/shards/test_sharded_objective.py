@@ -111,9 +111,11 @@ def test_the_hinge_smoothed_less_is_that_in_shards_too(here: Backend) -> None:
 
 
 @pytest.mark.parametrize("settings", MAPS, ids=name_of)
-def test_features_that_are_computed_again_are_the_same(settings: dict[str, Any]) -> None:
+def test_features_computed_again_or_in_single_precision_are_the_same(settings: dict[str, Any]) -> None:
     model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), NoStorage()))
+    whole = plain(model)
+    agree(whole, sharded(model, Here(5), NoStorage()))
+    agree(whole, sharded(model, Here(5), SingleStorage()), rtol=2e-6)
 
 
 def test_features_that_are_not_kept_are_computed_once_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,12 +155,6 @@ def test_no_more_columns_are_computed_than_are_asked_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(RBF, "matrix", noting)
     Recomputed(DATA.X, fitted).of(DATA.X[:7], 10)
     assert columns == [10]
-
-
-@pytest.mark.parametrize("settings", MAPS, ids=name_of)
-def test_features_in_single_precision_are_the_same_to_it(settings: dict[str, Any]) -> None:
-    model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), SingleStorage()), rtol=2e-6)
 
 
 def test_columns_far_from_zero_are_moved_as_in_one_piece(
