@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest_pages import figures, pin_of, words
+from conftest_pages import Opener, execute, figures, pin_of, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS
 from rankviz.plots.style import second_tone, style_of
@@ -19,7 +18,6 @@ from ui.model.train_words import NO_LOSS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
 LINEAR = SPEC.linear(2.0**-10)

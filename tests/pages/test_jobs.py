@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
@@ -26,8 +26,6 @@ from ui.work import watching
 from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records, run_available
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
-
-Opener = Callable[..., AppTest]
 
 
 def shown_until_done(app: AppTest, seconds: float = 180) -> None:
