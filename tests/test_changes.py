@@ -50,7 +50,6 @@ EVERY: list[Change] = [
 
 
 def described(data: RankingData) -> list[tuple[object, str, int, list[float]]]:
-    """Documents as query, id, grade and features."""
     assert data.document_ids is not None
     ids = data.document_ids.tolist()
     queries = [data.query_of(i) for i in range(data.n_documents)]

@@ -52,7 +52,6 @@ def records(fold: Fold) -> dict[tuple[str, str], RunRecord]:
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter the strangers where the project's own methods are."""
     for name, method in STRANGERS.items():
         monkeypatch.setitem(METHODS, name, method)
 

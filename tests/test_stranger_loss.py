@@ -35,15 +35,12 @@ class Sigmoid(Loss):
     curvature = 0.1
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return 0.5 - 0.5 * np.tanh(0.5 * t)
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ'(t)."""
         return -self.value(t) * (1.0 - self.value(t))
 
     def second_derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ''(t)."""
         return self.value(t) * (1.0 - self.value(t)) * (1.0 - 2.0 * self.value(t))
 
 
@@ -57,7 +54,6 @@ class Absolute(Loss):
     curvature = math.inf
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return np.abs(1.0 - t)
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
@@ -79,15 +75,12 @@ class RootHinge(Loss):
     curvature = 1.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return np.hypot(1.0, 1.0 - t) + 1.0 - t
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ'(t)."""
         return -(1.0 - t) / np.hypot(1.0, 1.0 - t) - 1.0
 
     def second_derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ''(t)."""
         return np.hypot(1.0, 1.0 - t) ** -3
 
 

@@ -30,7 +30,6 @@ from rankviz.store.family_runner import FamilyRunner
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One entry, where the project's own methods are."""
     monkeypatch.setitem(METHODS, "mean", SCALED_MEAN)
 
 

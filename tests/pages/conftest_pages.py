@@ -61,7 +61,6 @@ def opened(app: AppTest, key: str) -> AppTest:
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
-    """The plotly figures on the page."""
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 

@@ -25,18 +25,15 @@ SMALL_C = SPEC.but(C=2.0**-8)
 
 
 def pinning(*specs: RunSpec) -> dict[str, str]:
-    """The link that pins models."""
     return {"pins": ",".join(map(pin_of, specs))}
 
 
 def difference(app: AppTest) -> dict[int, float]:
-    """Differences in the metric by query, from the table of all queries."""
     table = next(frame.value for frame in app.dataframe if "tau" in frame.value)
     return dict(table.set_index("query")["difference"])
 
 
 def expected(left: RunSpec, right: RunSpec) -> Any:
-    """The same, computed by the library."""
     a, b = (execute(spec).metrics["vali"][METRIC] for spec in (left, right))
     return pytest.approx((a - b).to_dict(), abs=1e-12)
 

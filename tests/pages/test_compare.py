@@ -409,7 +409,6 @@ def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: Run
 
 
 def both(models: pd.DataFrame) -> list[str]:
-    """The digests of the model that has two runs."""
     digests: list[str] = models.loc[models["runs"] == 2, "digests"].iloc[0]
     return digests
 

@@ -38,7 +38,6 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def kept() -> list[StudyStatus]:
-    """Return the studies kept for all visitors."""
     return run_store().studies._where((studies.c.owner == FOR_ALL) & (studies.c.kind == COMMON))
 
 

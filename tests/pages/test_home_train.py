@@ -21,7 +21,6 @@ SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 
 
 def lines(figure: dict[str, object]) -> dict[str, list[float]]:
-    """Name -> y of the named traces of a figure."""
     return {trace["name"]: decoded(trace["y"]) for trace in figure["data"] if trace.get("name")}
 
 

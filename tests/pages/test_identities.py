@@ -123,7 +123,6 @@ def test_a_fold_is_kept_by_the_time_of_its_files(data_set: Callable[..., None], 
 
 
 def everything(app: AppTest) -> str:
-    """All texts, figures and tables of a page."""
     tables = [frame.value.to_json() for frame in app.dataframe]
     return SECONDS.sub("s", "\n".join([words(app), *map(str, shown(app)), *tables]))
 

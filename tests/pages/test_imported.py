@@ -39,7 +39,6 @@ def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 
 @pytest.fixture(scope="module")
 def honest() -> RunRecord:
-    """Return the run that Train makes with these settings."""
     spec = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
     return execute(spec)
 

@@ -143,7 +143,6 @@ def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(open_page: Open
 
 
 def watched(app: AppTest) -> str:
-    """Return the text of the job's progress."""
     return " ".join(str(one.proto.text) for one in app.get("progress"))
 
 

@@ -64,13 +64,11 @@ def quick(data_set: Callable[[str], None]) -> dict[str, Any]:
 
 
 def named(app: AppTest) -> dict[str, dict[str, Any]]:
-    """The figures on the page by their keys."""
     charts = app.get("plotly_chart")
     return {one.proto.id.split("-", 2)[2]: json.loads(one.proto.spec) for one in charts}
 
 
 def drawn_in(app: AppTest) -> set[str]:
-    """The names of the curves in row 3."""
     return {trace.get("name", "") for trace in named(app)["kernel-draws"]["data"]}
 
 
@@ -184,7 +182,6 @@ def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
 
 
 def panel(app: AppTest, place: int) -> np.ndarray:
-    """The values of a panel of row 1."""
     z = named(app)["kernel-matrices"]["data"][place]["z"]
     return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(100, 100)
 

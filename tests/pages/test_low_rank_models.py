@@ -34,7 +34,6 @@ LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "
 
 @pytest.fixture(autouse=True)
 def few(made_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make few runs."""
     monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
     monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
     monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))

@@ -20,7 +20,6 @@ def test_every_page_is_declared_once() -> None:
 
 
 def rows_below(header: str, path: Path) -> list[list[str]]:
-    """Return the cells of the table with this header, row by row."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = lines.index(header) + 2
     return [[cell.strip() for cell in row.split("|")[1:-1]] for row in lines[start : lines.index("", start)]]

@@ -37,7 +37,6 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def keys(app: AppTest) -> set[str]:
-    """Return the keys of the controls of low-rank models."""
     controls = (*app.main.number_input, *app.main.select_slider, *app.main.segmented_control)
     return {control.key for control in controls}
 

@@ -34,7 +34,6 @@ HOSTILE = "![p](https://elsewhere.example/p.png) **b**"
 
 
 def digest_of(secret: str) -> str:
-    """The visitor who has this secret."""
     return blake2b(secret.encode(), digest_size=16).hexdigest()
 
 
@@ -64,12 +63,10 @@ def store(made: list[RunRecord], as_visitor: Callable[[str], None]) -> RunStore:
 
 
 def rows(app: AppTest) -> pd.DataFrame:
-    """The table of the page."""
     return app.dataframe[0].value
 
 
 def choose(app: AppTest, digests: list[str]) -> None:
-    """Choose runs, as boxes of the table do."""
     app.session_state[CHOSEN] = digests
     app.run()
 

@@ -21,7 +21,6 @@ QUICK = {"upto": 10, "m": 10, "exact": "false", "curvedraws": 2, "noisedraws": 2
 
 @pytest.fixture(autouse=True)
 def live(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All runs are made while the page waits."""
     monkeypatch.setattr(jobs, "LIVE_IN_ALL", 600.0)
 
 

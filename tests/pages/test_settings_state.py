@@ -247,7 +247,6 @@ def test_presets_set_the_model_and_leave_the_data() -> None:
 
 
 def linked(app: AppTest) -> dict[str, str]:
-    """The parameters of the link to share."""
     text = opened(app, "share-and-presets").code[0].value
     return dict(part.split("=") for part in text.removeprefix("?").split("&"))
 

@@ -41,7 +41,6 @@ def pair() -> Pair:
 
 
 def table(app: AppTest) -> pd.DataFrame:
-    """The table of all queries."""
     return next(frame.value for frame in app.dataframe if "tau" in frame.value)
 
 

@@ -341,7 +341,6 @@ def test_two_sweeps_beside_one_another_share_their_colours(started: AppTest) -> 
 
 
 def study_of_first(app: AppTest) -> str:
-    """The one study that is listed."""
     (key,) = [one.key for one in app.button if str(one.key).startswith("open-")]
     return str(key).removeprefix("open-")
 
@@ -440,7 +439,6 @@ def test_more_cells_are_chosen_among_as_before(open_page: Opener) -> None:
 
 
 def listed(app: AppTest) -> str:
-    """The list of sweeps, in words."""
     app.session_state["view"] = "Your sweeps"
     return words(app.run())
 

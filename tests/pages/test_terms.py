@@ -136,7 +136,6 @@ def test_the_glossary_begins_with_the_basic_terms() -> None:
 
 
 def flat(node: Any) -> Iterator[Any]:
-    """The elements below a node, in their order."""
     for child in node.children.values():
         if hasattr(child, "children"):
             yield from flat(child)

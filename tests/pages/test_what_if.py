@@ -91,7 +91,6 @@ HEAVY = "w_t0_30"
 
 
 def listed(app: AppTest) -> dict[str, Any]:
-    """Return the data of the list component."""
     proto = app.get("bidi_component")[0].proto
     return dict(json.loads(proto.json or proto.mixed.json))
 

@@ -328,7 +328,6 @@ def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page
 
 
 def asked_about(app: AppTest, key: str) -> str:
-    """Return label and help of the button of a list."""
     button = app.button(key=f"{key}-go")
     return f"{button.label} {button.proto.help}"
 

@@ -47,7 +47,6 @@ LOSSES_AND_COSTS: list[dict[str, Any]] = [
 
 
 def plain(model: RankSVM) -> RankObjective:
-    """The objective of a model in one piece."""
     space = FeatureSpace(MapFamily(model.unfitted_map(1.0, 0), DATA.X), DATA.X)
     costs = pair_costs(frozen_costs(model.costs), DATA.y, DATA.ptr)
     risk = risk_of(DATA.y, DATA.ptr, LOSSES[model.loss].surrogate(), costs)
@@ -55,7 +54,6 @@ def plain(model: RankSVM) -> RankObjective:
 
 
 def sharded(model: RankSVM, where: Backend, storage: FeatureStorage | None = None) -> ShardedObjective:
-    """The same over shards."""
     costs = pair_costs(frozen_costs(model.costs), DATA.y, DATA.ptr)
     plan = Plan(where.count(DATA.n_documents), storage or DoubleStorage(), 0, 0.0)
     family = MapFamily(model.unfitted_map(1.0, 0), DATA.X)
