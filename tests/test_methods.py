@@ -17,7 +17,6 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress
 from rankviz.common.settings import every
-from rankviz.datasets import make_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.objective import TraceRow
@@ -38,11 +37,6 @@ TRAINED = [name for name, method in METHODS.items() if method.trains]
 ON_MAPS = [name for name, method in METHODS.items() if FEATURE_MAP in method.settings]
 COMBINATIONS = list(itertools.product(ON_MAPS, FEATURE_MAPS))
 each = pytest.mark.parametrize(("method", "feature_map"), COMBINATIONS)
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from strangers import Exponential, SquaredInsensitive
 
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
-from rankviz.datasets import RankingData, make_fold
+from rankviz.datasets import RankingData
 from rankviz.learning.losses import LOSSES, Loss
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import pair_costs
@@ -107,11 +107,6 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry each, where the project's own losses are."""
     for name, loss in STRANGERS.items():
         monkeypatch.setitem(LOSSES, name, loss)
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 def slow_optimum(name: str, Z: np.ndarray, C: float, scale: float, costs: object) -> float:
