@@ -132,9 +132,12 @@ def test_features_are_kept_as_memory_allows() -> None:
     assert words == ["", *(storage.words for storage in STORAGES[1:])]
     with pytest.raises(DataError, match="needs about"):
         check_budget(predicted, predicted.bytes - 1)
-    many = estimate(SPEC, replace(SHAPE, n=10**6, queries=10**4, documents=10**6), RATES, 1e12)
-    assert many.bytes == 8 * 10**6 * SHAPE.d + many.need + many.spare
-    assert many.spare == 4 * 10**6 * many.sizes.width
+    n = 400_000
+    many = estimate(SPEC, replace(SHAPE, n=n, queries=10**4, documents=n), RATES, 1e12)
+    assert many.bytes == 8 * n * SHAPE.d + many.need + many.spare
+    assert many.spare == 4 * n * many.sizes.width
+    more = estimate(SPEC, replace(SHAPE, n=2 * n, queries=10**4, documents=2 * n), RATES, 1e12)
+    assert (more.storage, more.spare) == (STORAGES[1].words, 0)
 
 
 def test_plain_conjugate_gradients_cost_more() -> None:

@@ -38,7 +38,7 @@ def texts() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements/server.in", "requirements/dev.txt"])
 def test_every_requirement_is_pinned(name: str) -> None:
-    lines = [line.split("#")[0].strip() for line in (REPOSITORY / name).read_text().splitlines()]
+    lines = [re.split("[#;]", line)[0].strip() for line in (REPOSITORY / name).read_text().splitlines()]
     requirements = [line for line in lines if line and not line.startswith("-r ")]
     assert requirements
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*", line) for line in requirements)

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import hashlib
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -225,3 +226,10 @@ def test_a_problem_is_what_is_minimised_however_that_is_done() -> None:
 def test_names_of_data_can_be_stored_and_shown(name: object) -> None:
     with pytest.raises(SettingError, match="must be a short text"):
         RunSpec(name)  # type: ignore[arg-type]
+
+
+def test_a_spec_travels_to_another_process_after_its_settings_were_asked_for() -> None:
+    spec = RunSpec("OHSUMED", feature_map="nystroem")
+    before = pickle.dumps(spec)
+    assert spec.declared() is spec.declared()
+    assert pickle.dumps(spec) == before

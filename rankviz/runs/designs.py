@@ -86,7 +86,7 @@ class Design:
         """Settings that an axis can vary, by name."""
         method = self.base.kind
         found = {s.name: s for s in every(method.settings) if s not in method.left_out}
-        return found | self.base.declared()  # the base's setting wins over another of the same name
+        return {**found, **self.base.declared()}  # the base's setting wins over another of the same name
 
     @property
     def names(self) -> tuple[str, ...]:

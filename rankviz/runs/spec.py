@@ -181,9 +181,17 @@ class RunSpec:
         """Capabilities of its fitted model beside scores."""
         return self.kind.offers(self._values)
 
-    def declared(self) -> dict[str, Setting]:
-        """Return its settings as objects, by name."""
-        return {s.name: s for s, _ in self.kind.active(lambda s: self._values[s.name])}
+    def declared(self) -> Mapping[str, Setting]:
+        """Return its settings as objects, by name; found once, because a page asks hundreds of times."""
+        found: Mapping[str, Setting] | None = self.__dict__.get("_declared")
+        if found is None:
+            found = {s.name: s for s, _ in self.kind.active(lambda s: self._values[s.name])}
+            object.__setattr__(self, "_declared", found)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process needs: settings as objects cannot be sent there."""
+        return {name: value for name, value in self.__dict__.items() if name != "_declared"}
 
     def but(self, **changes: Any) -> Self:
         """Return the run with other data, method or settings.

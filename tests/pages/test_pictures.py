@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
 from rankviz.plots.style import finished
 from ui.shell import figures
-from ui.shell.figures import LARGE_SIZE, ON_DARK, SIZE, TEXT_COLOURS, themed
+from ui.shell.figures import LARGE_SIZE, MOST_ROWS, ON_DARK, SIZE, TEXT_COLOURS, once, themed
 
 
 def small_print() -> go.Figure:
@@ -95,6 +97,26 @@ def test_titles_longer_than_their_axis_are_broken() -> None:
     lines = printed.layout.yaxis.title.text.split("<br>")
     assert len(lines) > 1
     assert max(map(len, lines)) * figures.LETTER <= 300 - figures.AROUND
+
+
+def test_equal_tables_share_a_figure_and_others_do_not() -> None:
+    made = []
+
+    def draw(table: pd.DataFrame, name: str) -> go.Figure:
+        made.append(name)
+        return go.Figure(layout={"title": name})
+
+    def table(last: float = 1.0, column: str = "a") -> pd.DataFrame:
+        return pd.DataFrame({column: [0.0, last]})
+
+    first = once(draw, table(), "x")
+    assert once(draw, table(), "x") is first
+    for other in (table(1.5), table(column="b"), table().set_axis([1, 2])):
+        assert once(draw, other, "x") is not first
+    assert once(draw, table(), "y") is not first
+    assert len(made) == 5
+    long = pd.DataFrame({"a": np.zeros(MOST_ROWS + 1)})
+    assert once(draw, long, "x") is not once(draw, long, "x")
 
 
 def test_words_of_others_cannot_end_the_script_they_stand_in() -> None:

@@ -139,7 +139,7 @@ def test_the_server_collects_garbage_and_scripts_do_not(monkeypatch: pytest.Monk
     finally:
         gc.enable()
     settings = tomllib.loads((Path(served.__file__).parent / ".streamlit" / "config.toml").read_text())
-    assert settings["runner"] == {"postScriptGC": False}
+    assert settings["runner"]["postScriptGC"] is False
 
 
 def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:

@@ -266,6 +266,13 @@ def test_features_in_single_precision_skip_only_zeros(made: type) -> None:
     np.testing.assert_allclose(base, fitted.operator(DATA.X).dense(), rtol=1e-6, atol=1e-7)
 
 
+def test_features_that_single_precision_cannot_hold_are_refused() -> None:
+    tiny = {"kernel": "polynomial", "degree": 4, "coef0": 0.0, "gamma": 1e-20}
+    fitted = RankSVM("nystroem", n_components=5, **tiny).unfitted_map(1e-20, 0).fit(DATA.X)
+    with pytest.raises(SettingError, match="single precision holds"):
+        SingleStorage().base(DATA.X, fitted)
+
+
 def test_features_that_pass_are_cut_into_smaller_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = DATA, "nystroem", "rbf", 100, "squared_hinge", Here(3, threads=2), None, (NoStorage(),)
     large = storage.plan_for(*asked)

@@ -47,6 +47,7 @@ from ui.shell.figures import (
     definition_caption,
     folded,
     link_to_definitions,
+    once,
     report_ties,
     report_untrained,
     sentence,
@@ -91,7 +92,7 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     records, curve = [record] if _two(other, record).same else [other, record], by_rank(metric)
     table = model_comparison.curve_data(records, part, curve)
     show_figure(
-        model_comparison.curve_figure(table, curve),
+        once(model_comparison.curve_figure, table, curve),
         table,
         answer=_reading(other, record, part, metric),
         key="ndcg-at-k",
@@ -150,7 +151,7 @@ def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str,
     names, drawn = table["document"].tolist(), selection.document_chart_key("ranked-list")
     asked_about = selection.marked_documents(names)
     show_figure(
-        ranked_list.list_figure(table, _with_C(two), two.labels[1], k, asked_about),
+        once(ranked_list.list_figure, table, _with_C(two), two.labels[1], k, asked_about),
         table,
         answer=f"query {chosen} has {metric} {ends}",
         key=drawn,

@@ -314,14 +314,20 @@ def zero_by_definition(metric: str, n: int) -> str:
 
 def report_ties(records: Iterable[RunRecord], part: str, metrics: Iterable[str]) -> None:
     """Say in one note how the order of the file would change metrics of models, if it would."""
-    found, moved = list(records), dict[str, dict[str, str]]()
-    folds = len({record.spec.fold for record in found}) > 1
-    for label, record in zip(short_labels([record.spec for record in found]), found, strict=True):
-        table = record.metrics[part]
-        means = {metric: float(table[metric].mean()) for metric in metrics if metric in table}
-        name = f"{label}, {fold_words(record.spec.fold)}" if folds else label
-        moved[name] = moved_in_words(means, record.by_order.get(part, {}))
-    if text := ties_in_words(moved):
+    specs, moved = [], []
+    for record in records:
+        table, by_order = record.metrics[part], record.by_order.get(part, {})
+        means = {metric: float(table[metric].mean()) for metric in metrics if metric in by_order}
+        specs.append(record.spec)
+        moved.append(moved_in_words(means, by_order))
+    if not any(moved):
+        return
+    folds = len({spec.fold for spec in specs}) > 1
+    labels = [
+        f"{label}, {fold_words(spec.fold)}" if folds else label
+        for label, spec in zip(short_labels(specs), specs, strict=True)
+    ]
+    if text := ties_in_words(dict(zip(labels, moved, strict=True))):
         st.caption(escaped(text))
 
 
@@ -329,6 +335,25 @@ def report_untrained(record: RunRecord) -> None:
     """Say that there was no preference pair to train on, if so."""
     if record.n_pairs == 0 and record.spec.offers.pair_objective:
         st.info(words.NOTHING_LEARNED, icon=":material/info:")
+
+
+MOST_ROWS = 10_000
+"""Rows of a table that Streamlit reads whole to tell it from another; of long ones it reads a sample."""
+
+
+def once(make: Callable[..., go.Figure], *given: Any) -> go.Figure:
+    """Return make(*given), made once for all visitors who ask for the same, as a class does.
+
+    Do not change the figure.
+    """
+    if any(isinstance(one, pd.DataFrame) and len(one) > MOST_ROWS for one in given):
+        return make(*given)
+    return _made(f"{make.__module__}.{make.__qualname__}", given, make)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _made(name: str, given: tuple[Any, ...], _make: Callable[..., go.Figure]) -> go.Figure:
+    return _make(*given)
 
 
 class Drawn(go.Figure):
@@ -345,14 +370,23 @@ class Drawn(go.Figure):
 def themed(figure: go.Figure) -> Drawn:
     """Return a copy of the figure with readable text in the current theme's colours; large if chosen.
 
-    It works with plain mappings: to set the same in Plotly's objects takes longer than to make the figure.
+    The figure keeps its copies, because pages show some figures again and again. Do not change it afterwards.
     """
-    dark, large, drawn = st.context.theme.type == "dark", is_on(LARGE), figure.to_dict()
+    look = st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE)
+    copies: dict[tuple[bool, ...], Drawn] = vars(figure).setdefault("_copies", {})
+    if look not in copies:
+        copies[look] = _drawn(figure, *look)
+    return copies[look]
+
+
+def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool) -> Drawn:
+    """Work with plain mappings: to set the same in Plotly's objects takes longer than to make the figure."""
+    drawn = figure.to_dict()
     drawn = _on_dark(drawn) if dark else drawn
     if large:
         _thicken(drawn)
     set_text_style(drawn, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
-    if is_on(ALONE):
+    if alone:
         layout = drawn["layout"]
         layout["height"] = (layout.get("meta") or {}).get("alone", HEIGHT_ALONE)
     return Drawn(drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from urllib.parse import quote
 
@@ -263,6 +264,7 @@ PAPERS = {
 """Titles of the works that pages and `TERMS` cite; docs/references.md has the full entries."""
 
 
+@cache
 def glossary() -> str:
     """Return all terms, then all papers as HTML; each is an entry that can be searched."""
     found = TERMS | {key: Term("", work) for key, work in PAPERS.items()}

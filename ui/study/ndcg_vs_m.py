@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -42,6 +43,7 @@ from ui.shell.figures import (
     Figures,
     capital,
     definition_caption,
+    once,
     report_ties,
     report_untrained,
     sentence,
@@ -189,9 +191,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     }
     parts = [words for of_metric in answers.values() for words in of_metric]
     answer = texts.enough(found, part, chosen.metrics[0], maps()) or parts.pop(0)
-    figure = metric_vs_m.metric_figure(table, marked(spec, chosen), chosen.grid, chosen.x)
-    # a click offers the run; it must not fade other points
-    figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
+    figure = once(_clickable, table, marked(spec, chosen), chosen.grid, chosen.x)
     event = Figures(captions=texts.CAPTIONS).show(
         "ndcg-against-m",
         figure,
@@ -211,6 +211,12 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     if chosen.x == "seconds":
         st.markdown(texts.seconds_in_words(found, chosen.grid[-1], maps()))
     st.caption(texts.CAPTIONS["intervals"])
+
+
+def _clickable(*given: Any) -> go.Figure:
+    """Return the figure of curves; a click offers the run, so it must not fade other points."""
+    figure = metric_vs_m.metric_figure(*given)
+    return figure.update_traces(unselected={"marker": {"opacity": 1}}, selector={"type": "scatter"})
 
 
 def marked(spec: RunSpec, chosen: Settings) -> int | None:
@@ -276,7 +282,7 @@ def one_query(spec: RunSpec, found: list[RunRecord], part: str) -> None:
     some = "lines through the bottom: lower ranks"
     FIGURES.show(
         "rank-against-m",
-        ranked_list.ranks_figure(table, k),
+        once(ranked_list.ranks_figure, table, k),
         table,
         _bump_reading(table, feature_map, query, min(TOP, n), exact is not None),
         query=query,
