@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from conftest_pages import Opener, execute
 from streamlit.testing.v1 import AppTest
-from test_every_page import FEW
 
 from rankviz import RunSpec
 from rankviz.metrics.significance import compare
@@ -130,6 +129,6 @@ def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
 
 @pytest.mark.parametrize("page", ["why", "ndcg_vs_m"])
 def test_pages_that_train_the_model_tell_the_effect(page: str, open_page: Opener) -> None:
-    app = open_page(page, m="50", c="-4", g="-2", **FEW.get(page, {}))
+    app = open_page(page, m="50", c="-4", g="-2")
     change(app, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(app)
