@@ -29,7 +29,8 @@ with errors_as_sentences():
 
 with figure:
     views.headline(other, record, data, part, metric)
-st.caption(views.cost(record, predicted(spec)))
+if spec.kind.trains:
+    st.caption(views.cost(record, predicted(spec)))
 tabs(
     {
         "One query": lambda: views.one_query(other, record, data, part, metric),

@@ -294,6 +294,9 @@ def _add_named_runs(parser: ArgumentParser) -> None:
 
 def _add_compare(parser: ArgumentParser) -> None:
     _add_named_runs(parser)
+    parser.add_argument(
+        "--all-folds", action="store_true", help="also the runs' models on other folds and with other seeds"
+    )
     parser.add_argument("--baseline", metavar="RUN", help="what others are compared with; default the first")
     _add_metric(parser, "NDCG@10 and MAP")
     parser.add_argument("--part", default="test", help="train, vali or test; default test")

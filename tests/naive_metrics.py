@@ -131,6 +131,7 @@ def slow_tool(grades: list[int], ranks: list[int], linear: bool, empty: float) -
 
 SLOW = {
     "letor": slow_letor4,
+    "rankviz": slow_letor4,
     "letor_script": slow_letor_script,
     "letor3": slow_letor3,
     "mslr": slow_mslr,

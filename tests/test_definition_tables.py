@@ -56,7 +56,7 @@ def test_equal_terms_share_a_table_and_a_colour() -> None:
     groups = same_terms(scores, data, in_order(LETOR), 5)
     labels = [[one.label for one in members] for members in (group.members for group in groups)]
     assert labels == [
-        ["LETOR 4.0", "LETOR 4.0 script", "LETOR 3.0", "MSLR"],
+        ["LETOR 4.0", "LETOR 4.0 script", "LETOR 3.0", "MSLR", "rankviz"],
         ["textbook", "LightGBM", "XGBoost"],
         ["He et al. 2009"],
         ["trec_eval", "scikit-learn"],
@@ -158,7 +158,7 @@ def test_the_legend_has_the_value_and_the_sum_of_bars_where_a_rule_gives_another
     short, empty = parse_list("1 1\n1 2"), parse_list("0 1\n0 2")
     drawn = [bar.name for bar in terms_figure(same_terms(*short, in_order(LETOR), 10), 10).data]
     assert drawn == [
-        "LETOR 4.0, LETOR 4.0 script, LETOR 3.0, MSLR: 0.000 (sum of bars 1.000)",
+        "LETOR 4.0, LETOR 4.0 script, LETOR 3.0, MSLR, rankviz: 0.000 (sum of bars 1.000)",
         "textbook, trec_eval, scikit-learn, LightGBM, XGBoost: 1.000",
         "He et al. 2009: 1.000",
     ]

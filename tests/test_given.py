@@ -218,6 +218,17 @@ def test_a_run_without_a_fold_goes_to_the_folds_that_test_its_queries() -> None:
     np.testing.assert_array_equal(given.scores["Fold1", 0]["test"], own["a"])
     np.testing.assert_array_equal(given.scores["Fold2", 0]["test"], own["b"])
     assert given.name == "cv"
+    assert given.notes[-1] == "No name of a file tells a part, so they are of test parts."
+
+
+@pytest.mark.parametrize("inside", ["seed1/Fold1/test.txt", "Fold1.test.txt", "Fold1/seed_2/gbrt.txt"])
+def test_a_system_is_called_after_its_archive_unless_its_files_say_more(inside: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(inside, "\n".join(map(repr, SCORES.tolist())))
+    given = read(packed.getvalue(), "mine.zip")
+    assert given.name == ("gbrt" if "gbrt" in inside else "mine")
+    assert len(given.notes) == 1
 
 
 def test_a_part_twice_is_refused() -> None:

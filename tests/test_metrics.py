@@ -15,6 +15,7 @@ from rankviz.datasets.group_files import read_scores
 from rankviz.datasets.letor import read_letor
 from rankviz.datasets.types import RankingData
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
+from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import COLUMNS, compared, moved_in_words, ties_in_words
 from rankviz.metrics.lists import ranked
 
@@ -95,7 +96,9 @@ def test_other_measures_equal_the_plain_loops_by_every_rule_for_equal_scores() -
 
 def test_a_definition_has_a_rule_for_equal_scores() -> None:
     rules = {name: definition.ties for name, definition in DEFINITIONS.items()}
-    assert rules == dict.fromkeys(DEFINITIONS, "order") | dict.fromkeys(("textbook", "sklearn"), "mean")
+    assert rules == dict.fromkeys(DEFINITIONS, "order") | dict.fromkeys(
+        ("textbook", "sklearn", "rankviz"), "mean"
+    )
     data = make([1, 0])
     assert evaluate([0, 0], data, "textbook", [1]).mean["P@1"] == 0.5
     assert evaluate([0, 0], data, "textbook", [1], ties="order").mean["P@1"] == 1
@@ -135,6 +138,15 @@ def test_known_answer_of_the_paper() -> None:
     np.testing.assert_allclose(result.mean.iloc[:4], [1, 2 / 3, 0.725, 0.862], atol=6e-4)
 
 
+def test_the_definition_of_runs_and_pages_has_a_name() -> None:
+    data, names = make([2, 0, 1, 0]), ["NDCG@1", "P@1", "MAP"]
+    ours, runs, letor = (
+        evaluate([1, 1, 1, 1], data, one, measures=names).mean for one in ("rankviz", COMPARED, "letor")
+    )
+    pd.testing.assert_series_equal(ours, runs)
+    assert (ours != letor).all()
+
+
 def test_every_definition_has_its_columns() -> None:
     data, at = make([0, 1, 2]), [2, 1]
     common = ["NDCG@2", "NDCG@1", "MeanNDCG", "P@2", "P@1", "MAP"]
@@ -142,6 +154,7 @@ def test_every_definition_has_its_columns() -> None:
     columns = {name: list(evaluate([3, 2, 1], data, name, at).per_query) for name in DEFINITIONS}
     assert columns == {
         "letor": common,
+        "rankviz": common,
         "letor_script": common,
         "letor3": without,
         "mslr": common,
@@ -178,6 +191,7 @@ def test_short_queries_by_definition() -> None:
     values = {name: evaluate([2, 1], data, name).mean for name in DEFINITIONS}
     assert {name: v["NDCG@3"] for name, v in values.items()} == {
         "letor": 0,
+        "rankviz": 0,
         "letor_script": 0,
         "letor3": 0,
         "mslr": 0,

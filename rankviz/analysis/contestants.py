@@ -225,7 +225,7 @@ def contestants(records: Iterable[RunRecord | Run], part: str = "test") -> list[
     groups: dict[Hashable, dict[Hashable, Run]] = {}
     for record in records:
         run = record if isinstance(record, Run) else Run.of(record, part)
-        group = groups.setdefault((_model(run.spec), bool(run.imported)), {})
+        group = groups.setdefault((model_of(run.spec), bool(run.imported)), {})
         group.setdefault((run.spec, run.imported), run)
     runs = [tuple(sorted(group.values(), key=lambda run: run.spec.fold)) for group in groups.values()]
     labels = _labels([group[0] for group in runs])
@@ -238,7 +238,8 @@ def _undrawn(spec: RunSpec) -> RunSpec:
     return spec.but(fold="", digest="", **drawn)
 
 
-def _model(spec: RunSpec) -> Hashable:
+def model_of(spec: RunSpec) -> Hashable:
+    """Return what runs of one model have in common: all but fold, digest and draws."""
     plain = _undrawn(spec)
     return plain.data, plain.method, plain.settings
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.common.numbers import as_csv, counted, small, with_minus
+from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import queries_in_words
 from rankviz.runs.description import PART_NAMES
@@ -229,7 +230,7 @@ def _legend(comparison: Comparison, part: str, best_of: str = "column") -> str:
     data = ", ".join(filter(None, (spec.dataset, _folds(folds), f"{PART_NAMES[part]} part" if part else "")))
     n = queries_in_words(len(comparison.matched.queries))
     sentences = [
-        f"Means over {n} ({data}); bold: the best of a {best_of}.",
+        f"Means over {n} ({data}) by the {COMPARED.label} definition; bold: the best of a {best_of}.",
         f"{BETTER} better, {WORSE} worse than {comparison.baseline}: {TESTS[comparison.test]} over queries, "
         f"Holm's correction over {counted(comparison.family, 'comparison')}, adjusted p ≤ {LEVEL:g}.",
         *comparison.notes,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from rankviz.analysis.comparison import Comparison, compare
-from rankviz.analysis.contestants import Contestant, Run, contestants, with_measures
+from rankviz.analysis.contestants import Contestant, Run, contestants, model_of, with_measures
 from rankviz.analysis.tables import as_latex, as_markdown, comparison_csv, table_of_tests
 from rankviz.command.output import note, print_json, print_table, print_text, rows
 from rankviz.command.runs import named_runs, one_run
@@ -18,7 +18,7 @@ from rankviz.metrics.evaluation import column_name
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import open_named
 from rankviz.store import RunStore
-from rankviz.store.study import IMPORTED
+from rankviz.store.study import DONE, IMPORTED
 
 METRICS = ("NDCG@10", "MAP")
 PRINTED: dict[str, Callable[[Comparison, str], str]] = {
@@ -37,6 +37,8 @@ def run(chosen: Namespace) -> int:
         table = store.listing.every()
         baseline = digests[0] if chosen.baseline is None else one_run(table, chosen.baseline)
         digests = list(dict.fromkeys([*digests, baseline]))
+        if chosen.all_folds:
+            digests = _on_all_folds(store, digests)
         metrics = [*map(column_name, chosen.metric)] or list(METRICS)
         given = [_run(store, one, str(table.loc[one, "state"]), metrics, chosen) for one in digests]
     there = [one for one in given if one is not None]
@@ -67,6 +69,15 @@ def run(chosen: Namespace) -> int:
     for text in result.notes:
         note(text)
     return 0
+
+
+def _on_all_folds(store: RunStore, digests: Sequence[str]) -> list[str]:
+    """Return the runs, and the finished ones of the same models on other folds and with other seeds."""
+    table = store.listing.every()
+    wanted = {model_of(spec) for spec in store.listing.specs(digests)}
+    made = list(table.index[table["state"] == DONE])
+    pairs = zip(made, store.listing.specs(made), strict=True)
+    return list(dict.fromkeys([*digests, *(one for one, spec in pairs if model_of(spec) in wanted)]))
 
 
 def _contestant_with(found: Sequence[Contestant], key: str) -> Contestant:

@@ -141,5 +141,6 @@ def print_metrics(
         table.loc["mean", "run"] = ""
     shown = ["run", *(name for name in table if str(name).startswith(("vali:", "test:")))]
     print_table(table[shown])
-    for record in records:
-        note(f"{record.spec.fold}: {record.status}")
+    for status in dict.fromkeys(record.status for record in records):
+        folds = dict.fromkeys(record.spec.fold for record in records if record.status == status)
+        note(f"{', '.join(folds)}: {status}")

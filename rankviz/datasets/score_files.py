@@ -121,13 +121,14 @@ def read_given(
     missing or there twice, for a wrong number of scores, and beyond the limits.
     """
     found: dict[tuple[str, str], dict[str, FloatArray]] = {}
-    tags, room = set[str](), limits.text_bytes
+    tags, room, assumed = set[str](), limits.text_bytes, False
     files = [one for one in files if not _PROSE.fullmatch(one.path[-1])]
     for member in files:
         content = _content(member, room, limits)
         room -= len(content)
         lines, where = _lines(content, member.shown), _Place.of(member, folds, fold, part)
         tags |= {lines.tag} - {""}
+        assumed |= not (where.fold or where.part)
         for of, own, scores in where.placed(lines, folds):
             parts = found.setdefault((of, where.seed), {})
             if own in parts:
@@ -143,7 +144,8 @@ def read_given(
     seeds = sorted({seed for _, seed in found}, key=lambda seed: (len(seed), seed))
     every = {(of, seeds.index(seed)): found[of, seed] for of, seed in sorted(found)}
     called = safe_name(name or (tags.pop() if len(tags) == 1 else _name_of(files)))
-    return Given(called, every, tuple(_notes(every, seeds)))
+    notes = [*_notes(every, seeds), *["No name of a file tells a part, so they are of test parts."] * assumed]
+    return Given(called, every, tuple(notes))
 
 
 def _notes(scores: Mapping[tuple[str, int], Mapping[str, FloatArray]], seeds: Sequence[str]) -> Iterator[str]:
@@ -151,19 +153,23 @@ def _notes(scores: Mapping[tuple[str, int], Mapping[str, FloatArray]], seeds: Se
     parts = [part for part in PARTS if any(part in own for own in scores.values())]
     lines = sum(len(values) for own in scores.values() for values in own.values())
     yield f"{lines:,} scores: {', '.join(folds)}; {', '.join(parts)}."
-    if len(seeds) > 1:
+    if len(seeds) > 1 and seeds != [str(k) for k in range(len(seeds))]:
         yield f"Seeds {', '.join(seeds)} are numbered from 0 here."
 
 
 def _name_of(files: Sequence[Member]) -> str:
-    """Return what the names of files have in common, without fold, part and seed."""
+    """Return what the names of files have in common, or the folder or archive that is more than a place."""
     names = [file.path[-1].partition(".")[0] for file in files]
     same = next((k for k, signs in enumerate(zip(*names, strict=False)) if len(set(signs)) > 1), None)
     stem = min(names, key=len)[:same]
-    words = re.split(r"[ _.-]+", _SEED.sub("", _FOLD.sub("", stem.lower())))
-    if all(not word or part_named(word) for word in words):
-        return files[0].path[0] if len(files[0].path) > 1 else "system"
-    return stem
+    archive = files[0].shown.rpartition(".zip: ")[0]
+    return next((name for name in (stem, *files[0].path[:-1], archive) if not _is_place(name)), "system")
+
+
+def _is_place(name: str) -> bool:
+    """Return True for a name that tells only fold, part and seed, and for none."""
+    words = re.split(r"[ _.-]+", _SEED.sub("", _FOLD.sub("", name.lower())))
+    return all(not word or part_named(word) for word in words)
 
 
 @dataclass(frozen=True)

@@ -200,12 +200,9 @@ class Lists:
 
     def ndcg(self, most: int | None = None) -> FloatArray:
         """Return NDCG@1, …, @w or at most @`most`, (b, k); `empty_value` of the definition without gain."""
-        some, discounts = slice(most), self.definition.discounts(self.grades.shape[1])[:most]
-        if self.ties is None:
-            gains = self.definition.gains(self.known[:, some])
-        else:
-            gains = self.ties.mean(self.definition.gains(self.known))[:, some]
-        found, best = np.cumsum(gains * discounts, axis=1), self.block.best(self.definition)[:, some]
+        gains = self.expected(self.definition.gains(self.known))[:, :most]
+        found = np.cumsum(gains * self.definition.discounts(gains.shape[1]), axis=1)
+        best = self.block.best(self.definition)[:, :most]
         return np.divide(found, best, out=np.full_like(found, self.definition.empty_value), where=best > 0)
 
 

@@ -192,8 +192,8 @@ class _Parts(dict[str, Any]):
     def __missing__(self, part: str) -> Any:
         there, missing = " and ".join(PART_NAMES.get(name, name) for name in self), PART_NAMES.get(part, part)
         raise SettingError(
-            f"{self._label} has no scores of the {missing} part, only of {there}. Show that part (“Reveal "
-            "test” at the top of the page, or --part test), or add the missing scores on Data"
+            f"{self._label} has no scores of the {missing} part, only of {there}. Show that part "
+            "(“Reveal test” at the top of the page), or add the missing scores on Data"
         )
 
 

@@ -298,6 +298,7 @@ def test_the_present_model_is_sent_with_the_seeds_that_there_are(
 def with_linear(open_page: Opener) -> AppTest:
     """A page that was asked to compare with the linear model, on all folds and with two seeds."""
     app = open_page("compare", m=10, seed=3)
+    assert "Current model: Nyström m = 10" in words(app)
     app.number_input(key="seeds").set_value(2).run()
     app.button(key="send-two").click().run()
     assert not app.error

@@ -70,8 +70,29 @@ def test_pages_say_which_part_is_missing(page: str, open_page: Opener) -> None:
     app = open_page(page, m=10, method="scores from files")
     for error in app.error:
         assert error.value.startswith("tested has no scores of the ")
-        assert "only of test. Show that part (“Reveal test” at the top of the page" in error.value
+        assert "only of test. Show that part (“Reveal test” at the top of the page), or" in error.value
     assert app.error or shown(app) or app.info or app.warning
+
+
+def test_a_system_beside_the_model_is_named_and_its_scores_have_no_training_time(
+    kept: list[RunSpec], open_page: Opener
+) -> None:
+    app = open_page("train", m=10)
+    app.selectbox(key="beside").select_index(1).run()
+    assert app.metric[0].delta.endswith(" against my-system")
+    assert "This run took" in words(app)
+    app = open_page("train", method="scores from files", system=kept[0].system)
+    assert app.metric
+    assert "This run took" not in words(app)
+
+
+@pytest.mark.parametrize("page", ["train", "side_by_side", "definitions"])
+def test_a_fold_without_its_scores_is_said_and_nothing_is_offered(page: str, open_page: Opener) -> None:
+    spec = keep_system([run_of("vali")], DATA, name="first fold")[1][0]
+    app = open_page(page, data=DATA, fold="Fold2", method="scores from files", system=spec.system)
+    (error,) = app.error
+    assert error.value.startswith("first fold has no scores on this fold with seed 0: choose a fold")
+    assert not [button.label for button in app.button if button.label.startswith("Train ")]
 
 
 @pytest.mark.parametrize("page", ["home", "runs", "what_if"])

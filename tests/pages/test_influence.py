@@ -9,6 +9,7 @@ import pytest
 from conftest_pages import Opener, figures, opened, words
 
 from rankviz import RunSpec, execute
+from rankviz.datasets import load_demo
 from rankviz.metrics.significance import compare
 from ui.study.influence_words import reading_of_C
 
@@ -76,3 +77,12 @@ def test_values_that_are_all_alike_have_no_best_one(
 def test_one_query_is_too_few_to_distinguish_values_of_C() -> None:
     one = compare(pd.Series([0.1]), pd.Series([0.5]))
     assert "but 1 query is too few" in reading_of_C({1.0: one}, 2.0, 1, "MAP")
+
+
+def test_the_caption_over_all_folds_has_every_rule_of_the_definition(open_page: Opener) -> None:
+    app = open_page("influence", map="linear", folds="all folds")
+    parts = [load_demo(fold).vali for fold in (1, 2, 3)]
+    empty = sum(not part.y[part.query_slice(q)].any() for part in parts for q in range(part.n_queries))
+    counted = f"LETOR 4.0 definition, 120 queries, {empty} of them without a relevant document, counted as 0"
+    assert counted in words(app)
+    assert "; equal scores count at the mean over their orders" in words(app).partition(counted)[2][:150]

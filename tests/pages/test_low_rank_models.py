@@ -16,7 +16,6 @@ from rankviz import RunSpec, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.analysis.spectra import Spectra, spectra_of
 from rankviz.datasets import find_datasets, open_fold
-from rankviz.metrics.evaluation import COLUMNS
 from rankviz.plots import dual_ranks
 from rankviz.plots.low_rank_models import MODELS
 from rankviz.runs.record import RunRecord
@@ -25,6 +24,7 @@ from ui.study.low_rank_models import SIDEBAR
 from ui.study.low_rank_models_words import MATRIX_WORDS, MORE_FACTORS, of_the_paper, spread
 from ui.study.low_rank_models_words import objectives as objectives_in_words
 from ui.study.low_rank_words import APPEARS
+from ui.work.metrics import METRICS
 from ui.work.runs import RunMemory
 
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6)
@@ -176,9 +176,27 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
         assert APPEARS.format(what="The rest") in words(app)
 
 
+@pytest.mark.parametrize("sweep", list(low_rank_sweeps.SWEEPS.values()))
+def test_sweeps_draw_a_metric_that_runs_lack(sweep: str, open_page: Opener) -> None:
+    app = open_page(
+        "low_rank", view="Sensitivity", sweep=sweep, fseeds=1, sweepmetric="MeanRank", clow="2⁻⁸", **LINK
+    )
+    assert app.selectbox(key="sweepmetric").options[: len(METRICS)] == [*METRICS]
+    assert "Mean MeanRank " in words(app)
+    assert "By MeanRank" in words(app)
+
+
+def test_the_three_models_have_a_metric_that_runs_lack(open_page: Opener) -> None:
+    app = open_page("low_rank", view="Three models", **LINK)
+    app.multiselect(key="costmetrics").set_value(["MeanRank"]).run()
+    (table,) = (one.value for one in app.dataframe if "MeanRank" in one.value)
+    assert (table["MeanRank"] > 1).all()
+    assert "By MeanRank, " in words(app)
+
+
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
-    assert app.selectbox(key="sweepmetric").options == [*COLUMNS, "objective"]
+    assert app.selectbox(key="sweepmetric").options == [*METRICS, "objective"]
     assert MORE_FACTORS in words(app)
     app.segmented_control(key="sweep").set_value("weights").run()
     assert not app.exception

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -150,6 +151,16 @@ def test_models_are_compared(command: Command, store: RunStore, form: str) -> No
         found["deltas"][0]["queries"]
         == store.records.find(store.listing.specs([first])).popitem()[1].metrics["test"].shape[0]
     )
+
+
+def test_one_run_names_its_model_with_all_seeds(command: Command, store: RunStore) -> None:
+    for C, seed in product(("2^-3", "2^-2"), (0, 1)):
+        command("train", *MODEL, "--set", f"C={C}", "--set", f"seed={seed}")
+    table = store.listing.every()
+    first = list(table.index[table["seed"] == 0])
+    one, every = (as_json(command("compare", *first, *more, "--json")) for more in ((), ("--all-folds",)))
+    assert [row["seeds"] for row in one["standings"]] == [1] * 4
+    assert [row["seeds"] for row in every["standings"]] == [2] * 4
 
 
 def test_runs_travel(

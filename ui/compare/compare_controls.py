@@ -282,7 +282,8 @@ def _remove_all() -> None:
 
 
 def with_linear(place: DeltaGenerator) -> None:
-    """Draw the folds and seeds on which to compare the sidebar's model with its linear model."""
+    """Draw the sidebar's model, and the folds and seeds on which to compare it with its linear model."""
+    place.markdown(words.SEND_TWO.format(model=" · ".join(describe(spec_from_state(st.session_state)).names)))
     row = place.container(horizontal=True, vertical_alignment="bottom")
     folds = chosen_folds(Bound(row), data_from_state(st.session_state), "folds", ALL)
     about = {"width": 120, "help": words.SEEDS_HELP, "persist_state": "page"}
@@ -319,7 +320,7 @@ def no_models(lost: bool) -> None:
         return
     st.header(words.NOTHING_LEFT if lost else words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
-    ways.info(words.HOW_TO_FILL.format(model=" · ".join(describe(spec_from_state(st.session_state)).names)))
+    ways.info(words.HOW_TO_FILL)
     with_linear(ways)
     row = ways.container(horizontal=True)
     with row:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rankviz.analysis.comparison import LEVEL, TESTS, Comparison
 from rankviz.analysis.contestants import Contestant
 from rankviz.common.numbers import counted, interval_in_words, small, with_minus
+from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader, queries_in_words
 from rankviz.runs.description import PART_NAMES, fold_words
@@ -23,7 +24,8 @@ REMOVE_HELP = "Removes the study's model."
 CLEAR_HELP = "Runs are kept."
 NO_STORE = "Cannot compare now."
 NO_MODELS = "No models yet."
-HOW_TO_FILL = "Compare the current model ({model}) with the linear one, or add models from your runs."
+HOW_TO_FILL = "Compare the current model with the linear one, or add models from your runs."
+SEND_TWO = "Current model: {model}"
 EXAMPLE = "Example: two kernel approximations against the linear model"
 SEND_TWO_HELP = "The sidebar's model; missing runs are trained."
 SEEDS_HELP = "From the sidebar's seed on."
@@ -47,13 +49,14 @@ READING = "Reading …"
 DATA_CHANGED = "files of {fold} of {dataset} changed after training; use other slices"
 CHOOSING = "Choosing …"
 DIFFERENCES = (
-    "Mean {metric} difference to {baseline} over queries; paired 95 % intervals. Full: significant (Holm's "
-    "correction). {about}."
+    f"Mean {{metric}} difference to {{baseline}} over queries ({COMPARED.label} definition); paired 95 % "
+    "intervals. Full: significant (Holm's correction). {about}."
 )
-MEANS = "Means over queries with 95 % intervals. {about}."
+MEANS = f"Means over queries ({COMPARED.label} definition) with 95 % intervals. {{about}}."
 ALONE = "{label} is the only model here: add another one."
 METRICS_MEANS = (
-    "Means over queries with 95 % intervals; dashed: baseline. Compare by the paired intervals above. "
+    f"Means over queries ({COMPARED.label} definition) with 95 % intervals; dashed: baseline. Compare by the "
+    "paired intervals above. "
 )
 FOLD_SD_HELP = "Standard deviation over folds."
 SEED_SD_HELP = "Standard deviation over seeds, pooled over folds."

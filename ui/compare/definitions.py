@@ -15,7 +15,6 @@ from rankviz.analysis import definitions as tables
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import counted, with_minus
 from rankviz.datasets import RankingData
-from rankviz.datasets.folds import recognise_fold
 from rankviz.datasets.parts import take_queries
 from rankviz.datasets.pasted import parse_list
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
@@ -29,10 +28,12 @@ from ui.controls.selection import QUERY
 from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import AT, show_figure, show_table
 from ui.shell.texts import describe
-from ui.work.folds import fold_of, normalised
+from ui.work.folds import normalised
 from ui.work.jobs import run_or_wait
 
 LARGEST_K, USUAL_K = 20, 10
+OURS = "rankviz"
+"""The definition of the figures on other pages, whose links lead here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,7 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
     place = row.container(width=260) if kind == words.QUERY else row
     labels = {name: one.label for name, one in DEFINITIONS.items()}
     choose = Bound(row.container(width=180)).menu
-    known = recognise_fold(spec.dataset, fold_of(spec)).known
-    own = [name for name, label in labels.items() if known is not None and label == known.release]
-    first = own[0] if own else next(iter(labels))
-    definition = DEFINITIONS[choose("by", "Definition", labels, first, help=words.CHOSEN_HELP)]
+    definition = DEFINITIONS[choose("by", "Definition", labels, OURS, help=words.CHOSEN_HELP)]
     largest = definition.largest_k or LARGEST_K
     k = _cut(row.container(width=90))
     if k > largest:

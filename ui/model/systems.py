@@ -42,7 +42,7 @@ def scores_form(dataset: str, checking: Turns) -> None:
     )
     if len(files) < len(chosen):  # the browser shows files that are not here
         _start_over(upload_memory.reason_missing())
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="wrapped-controls")
     later: dict[str, Any] = {"on_change": "ignore"}
     name = row.text_input("Name", key=f"scores-name-{version}", placeholder=words.UNNAMED, width=300, **later)
     folds = {"": words.BY_NAME} | {fold: fold_title(fold) for fold in datasets()[dataset].folds}
@@ -67,7 +67,9 @@ def _add(ids: list[str], dataset: str, name: str, fold: str, part: str, checking
             files = list_members(upload_memory.uploads(ids), LIMITS)
             given, specs = keep_system(files, dataset, name=name, fold=fold, part=part)
             keep_visitor()
-            said = " ".join((f"**{escaped(given.name)}**", *map(escaped, given.notes)))
+            hidden = not any("vali" in parts for parts in given.scores.values())
+            notes = (*map(escaped, given.notes), words.ONLY_TEST * hidden)
+            said = " ".join((f"**{escaped(given.name)}**", *notes)).strip()
             st.session_state[_DONE] = specs, said
         except (DataError, StoreError) as error:
             why = str(error)

@@ -103,6 +103,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
     report_ties(records, part, names)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()
     against = "the pin" if look_of(other.spec) != LINEAR else style_of(LINEAR).name
+    if other.spec.kind.named_by:
+        against = _two(other, record).names_in_text[0]
     for name, column in zip(names, tiles(len(names)), strict=True):
         change = f"{with_minus(means[name] - others[name], '+.3f')} against {against}"
         delta = change if len(records) > 1 else None

@@ -14,7 +14,7 @@ import re
 import textwrap
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -34,7 +34,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.common.numbers import as_csv, unbroken, with_minus
 from rankviz.datasets import RankingData
-from rankviz.metrics import evaluate
+from rankviz.metrics import Evaluation, evaluate
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import moved_in_words, ties_in_words
 from rankviz.metrics.formulas import NAMES
@@ -172,9 +172,9 @@ def show_figure(
 
 _METRIC = re.compile(
     "|".join(rf"\b{name}" + {"k": r"@\d", "p": r"\("}.get(one.takes, r"\b") for name, one in NAMES.items())
-    + r"|\b(?:nDCG|AP|P|R|ERR)\("
+    + rf"|\b(?:nDCG|AP|P|R|ERR)\(|{COMPARED.label} definition"
 )
-"""A metric in a text, also with own gains."""
+"""A metric in a text, also with own gains, or their definition."""
 DEFINITIONS, AT = "Definitions", "at"
 
 
@@ -295,14 +295,17 @@ def capital(text: str) -> str:
     return text[0].upper() + text[1:] if text[0].isascii() else text
 
 
-def definition_caption(data: RankingData) -> str:
-    """Describe the definition of the metrics, the number of queries, and the treatment of empty ones."""
-    if data not in _CAPTIONS:
-        _CAPTIONS[data] = evaluate(np.zeros(data.n_documents), data, COMPARED, at=[10]).caption
-    return _CAPTIONS[data]
+def definition_caption(*parts: RankingData) -> str:
+    """Describe the definition of metrics, and how it treats the empty and short queries of parts."""
+    for data in parts:
+        if data not in _COUNTED:
+            _COUNTED[data] = evaluate(np.zeros(data.n_documents), data, COMPARED, at=[10])
+    found = [_COUNTED[data] for data in parts]
+    counts = ("n_queries", "n_empty", "n_gainless", "n_unknown", "n_short")
+    return replace(found[0], **{name: sum(getattr(one, name) for one in found) for name in counts}).caption
 
 
-_CAPTIONS = WeakKeyDictionary[RankingData, str]()
+_COUNTED = WeakKeyDictionary[RankingData, Evaluation]()
 
 
 def zero_by_definition(metric: str, n: int) -> str:

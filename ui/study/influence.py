@@ -11,8 +11,6 @@ import streamlit as st
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.learning.pairs import Costs, cost_words
-from rankviz.metrics import DEFINITIONS
-from rankviz.metrics.evaluation import some_of, unknown_grades
 from rankviz.metrics.significance import compare, leader, tied
 from rankviz.models.methods import METHODS
 from rankviz.plots import metric_vs_setting as plot
@@ -150,7 +148,6 @@ def _against_C(
         about=about(spec, settings, part).without("C"),
         of=_of_baseline(spec),
         effort="" if so_far else _effort(spec, settings, data),
-        queries=data["queries"].iloc[0],
         definition=_definition(spec, settings, part),
     )
     st.caption(words.CAPTIONS["optimistic"])
@@ -236,7 +233,6 @@ def _against_cost(
         one,
         about=about(plain, settings, part),
         costs=costs,
-        queries=data["queries"].iloc[0],
         definition=_definition(plain, settings, part),
     )
     folded("Numbers", "influence-of-cost-table", lambda: show_table(data, hide_index=True))
@@ -291,12 +287,5 @@ def _folds(settings: Settings) -> str:
 
 
 def _definition(spec: RunSpec, settings: Settings, part: str) -> str:
-    """Name the definition of the metrics, and count queries that count as 0."""
-    if len(settings.folds) == 1:
-        return definition_caption(normalised(spec.but(fold=settings.folds[0])).parts[part])
-    parts = [fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds]
-    empty = sum(not data.y[data.query_slice(q)].any() for data in parts for q in range(data.n_queries))
-    letor = DEFINITIONS["letor"]
-    unknown = unknown_grades(letor, sum(letor.unknown(data.y) for data in parts))
-    none = some_of(empty, "without a relevant document", "counted as 0")
-    return f"{letor.label} definition, {none}{unknown}"
+    """Describe the definition of the metrics."""
+    return definition_caption(*(fold_of(spec.but(fold=fold)).parts[part] for fold in settings.folds))

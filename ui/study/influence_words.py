@@ -19,9 +19,9 @@ HELP = {
 CAPTIONS = {
     "influence-of-c": (
         "{about}. Dashed: the current C{of}. Ring: the best C; hollow: significantly worse (paired "
-        "interval). {effort}Mean over {queries} queries; {definition}."
+        "interval). {effort}Mean over queries; {definition}."
     ),
-    "influence-of-cost": "{about}. At the dashed line: {costs}. Mean over {queries} queries; {definition}.",
+    "influence-of-cost": "{about}. At the dashed line: {costs}. Mean over queries; {definition}.",
     "influence-list": "Query {query}, {documents} documents, first {k} of each. Costs: {costs}. {about}.",
     "optimistic": "C is chosen on these queries, so the best mean is optimistic.",
     "two grades": "With two grades, λ₁₀ multiplies every pair and acts like C.",

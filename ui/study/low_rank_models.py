@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import pandas as pd
@@ -40,7 +41,7 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import HINGE, Shown, toolbar
 from ui.work.jobs import predicted
-from ui.work.metrics import offered
+from ui.work.metrics import measured, offered
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
@@ -73,6 +74,7 @@ def costs(what: Shown, records: Mapping[str, RunRecord]) -> None:
     """Draw objectives, metrics, seconds and status of the three models, with significant differences."""
     part = part_shown(what.spec)
     metrics = Bound().several("costmetrics", "Metrics", offered(), SHOWN, help=words.METRICS_HELP)
+    records = {model: reduce(measured, metrics, record) for model, record in records.items()}
     table = costs_of(what, records, part, metrics)
     show_answer(words.gaps(table))
     number = st.column_config.NumberColumn

@@ -24,7 +24,7 @@ from ui.study import low_rank_models_words as words
 from ui.study import low_rank_words as texts
 from ui.study.low_rank_computations import Shown
 from ui.study.low_rank_models import Records, Settings
-from ui.work.metrics import offered
+from ui.work.metrics import measured, offered
 
 FIGURES = Figures(captions=texts.CAPTIONS)
 
@@ -78,8 +78,10 @@ def sensitivity(what: Shown, others: Records) -> None:
     beside, wanted = _plain(own), _sweep_wanted(own)
     st.markdown((words.all_the_hinge if beside else words.trained_losses)(what.spec, models.settings(own).C))
     records = models.found([*beside, *wanted], others)
-    plain = records[0] if beside else what.record
-    there = [record for record in records[len(beside) :] if record is not None]
+    records = records if beside else [what.record, *records]
+    if metric != low_rank_models.OBJECTIVE:
+        records = [record and measured(record, metric) for record in records]
+    plain, there = records[0], [record for record in records[1:] if record is not None]
     if there:
         table = low_rank_models.sensitivity_data(there, part, metric)
         count = "" if len(there) == len(wanted) else f"{len(there)} of {len(wanted)} runs so far. "

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -185,7 +184,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
     report_untrained(found[0])
     table = metric_vs_m.metric_data(found, part, chosen.metrics)
-    definition = definition_caption(_pooled(spec, chosen, part))
+    definition = definition_caption(*(data_of(spec, fold, part) for fold in chosen.folds))
     answers = {
         metric: texts.reading(found, part, metric, maps()) or [NOTHING_YET] for metric in chosen.metrics
     }
@@ -233,17 +232,6 @@ def _band_in_words(chosen: Settings) -> str:
     line = "mean over folds of the mean over queries" if folds > 1 else "mean over queries and seeds"
     text = texts.CAPTIONS["band"].format(line=line, band=band, of=" × ".join(of))
     return text + (texts.CAPTIONS["folds"] if folds > 1 else "")
-
-
-def _pooled(spec: RunSpec, chosen: Settings, part: str) -> RankingData:
-    """Return the grades of all shown folds as one part without features, for counts."""
-    parts = [data_of(spec, fold, part) for fold in chosen.folds]
-    if len(parts) == 1:
-        return parts[0]
-    sizes = [data.n_queries for data in parts]
-    per_query = np.concatenate([np.diff(data.ptr) for data in parts])
-    y = np.concatenate([data.y for data in parts])
-    return RankingData.from_arrays(np.zeros((len(y), 1)), y, np.repeat(np.arange(sum(sizes)), per_query))
 
 
 def _open_selected(event: Any, found: list[RunRecord]) -> None:

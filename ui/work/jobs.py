@@ -150,7 +150,13 @@ _FINDING = Lock()
 def _work_on(
     wanted: list[RunSpec], missing: list[RunSpec], job: WatchedStatus | None, title: str, place: str
 ) -> dict[RunSpec, RunRecord]:
-    """Show the job for the missing records, or make them now, or offer to; return those made now."""
+    """Show the job for the missing records, or make them now, or offer to; return those made now.
+
+    Raises `SettingError` if one is of a system that is known by its scores, and has none here.
+    """
+    for spec in missing:
+        if not spec.kind.trains:
+            spec.kind.model(spec.values).fit_data(fold_of(spec).train)
     watched, offered = st.container(), st.container()
     if job is not None and job.live:
         with watched:

@@ -66,8 +66,8 @@ def metric_now() -> str:
 
 
 def offered() -> tuple[str, ...]:
-    """Return the metrics of runs, and the visitor's own one if it is chosen."""
-    return tuple(dict.fromkeys((*COLUMNS, metric_now())))
+    """Return all metrics, and the visitor's own one if it is chosen."""
+    return tuple(dict.fromkeys((*METRICS, metric_now())))
 
 
 def read_own() -> tuple[str, str]:
@@ -82,13 +82,15 @@ def read_own() -> tuple[str, str]:
     return USUAL_METRIC, f"{unread} {words.NO_OWN_METRIC.format(usual=USUAL_METRIC)}"
 
 
-def measured(record: RunRecord) -> RunRecord:
-    """Return a record with the column of the page's metric, if runs lack it."""
-    metric = metric_now()
+def measured(record: RunRecord, metric: str = "") -> RunRecord:
+    """Return a record with the column of a metric, or of the page's, if runs lack it."""
+    metric = metric or metric_now()
     if metric in COLUMNS:
         return record
     found = _columns(record.spec, metric, lambda: record)
-    metrics = record.metrics | {part: record.metrics[part].join(own) for part, (own, _) in found.items()}
+    metrics = record.metrics | {
+        part: record.metrics[part].assign(**{metric: own}) for part, (own, _) in found.items()
+    }
     by_order = record.by_order | {
         part: record.by_order.get(part, {}) | moved for part, (_, moved) in found.items()
     }
