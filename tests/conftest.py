@@ -20,9 +20,7 @@ import pytest
 from conftest_jobs import FOLD
 
 from rankviz.common.bounds import ENVIRONMENT as BOUNDS
-from rankviz.datasets import write_letor
-
-REPOSITORY = Path(__file__).resolve().parent.parent
+from rankviz.datasets import Fold, make_fold, write_letor
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +44,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, part in FOLD.parts.items():
         write_letor(part, folder / f"{name}.txt")
     return root
+
+
+@pytest.fixture(scope="session")
+def fold() -> Fold:
+    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 @pytest.fixture

@@ -32,8 +32,6 @@ def wait_for(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
 
 
 def ended(jobs: WatchedStudies, job_id: str) -> WatchedStatus:
-    """The status of a job once it is no longer live."""
-
     def status() -> WatchedStatus | None:
         now = jobs.status(job_id)
         return None if now.live else now
@@ -42,7 +40,6 @@ def ended(jobs: WatchedStudies, job_id: str) -> WatchedStatus:
 
 
 def end_workers(store: RunStore) -> None:
-    """End the processes that work for a store, or wait."""
     for process in worker_processes(store):
         process.terminate()
         wait_for(lambda process=process: not process.alive())

@@ -12,7 +12,6 @@ Pair = tuple[int, int]
 
 
 def pairs_of(data: RankingData) -> list[list[Pair]]:
-    """Preference pairs of each query."""
     found = []
     for first, end in pairwise(data.ptr.tolist()):
         found.append([(i, j) for i in range(first, end) for j in range(first, end) if data.y[i] > data.y[j]])

@@ -29,7 +29,6 @@ def slow_pairs(y: np.ndarray, ptr: np.ndarray) -> list[tuple[int, int]]:
 
 
 def pair_matrix(y: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """A (p, n), formed."""
     pairs = slow_pairs(y, ptr)
     A = np.zeros((len(pairs), len(y)))
     for row, (i, j) in enumerate(pairs):

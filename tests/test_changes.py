@@ -50,7 +50,6 @@ EVERY: list[Change] = [
 
 
 def described(data: RankingData) -> list[tuple[object, str, int, list[float]]]:
-    """Documents as query, id, grade and features."""
     assert data.document_ids is not None
     ids = data.document_ids.tolist()
     queries = [data.query_of(i) for i in range(data.n_documents)]
@@ -123,6 +122,7 @@ def test_a_fold_is_changed_where_the_query_is() -> None:
         ([DocumentOut("c", 5)], "no document of query c would remain"),
         ([QueryOut("a"), QueryOut("b"), QueryOut("c")], "no query would remain"),
         ([OnlyQueries(())], "no query would remain"),
+        ([QueryWeighed("a", 0.0)], "the weight 0.0"),
         ([GradeSet("a", 0, -1)], "-1"),
         ([FeatureSet("a", 0, 2, 1.0)], "no feature 2"),
         ([FeatureSet("a", 0, 0, float("nan"))], "the value nan"),

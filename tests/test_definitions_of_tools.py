@@ -39,7 +39,6 @@ def data() -> RankingData:
 
 
 def lightgbm_model(data: RankingData, capsys: pytest.CaptureFixture[str]) -> Printed:
-    """Train one tree of four leaves, so that many scores are equal."""
     lightgbm = pytest.importorskip("lightgbm")
     found: dict[str, dict[str, list[float]]] = {}
     rows = lightgbm.Dataset(data.X, data.y, group=SIZES)

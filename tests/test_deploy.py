@@ -29,7 +29,6 @@ SETTINGS = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text(e
 
 
 def variables(text: str) -> dict[str, str]:
-    """Environment variables that a text sets."""
     return dict(
         re.findall(r"^(?:ENV |Environment=| +)?((?:RANKVIZ|STREAMLIT)_\w+)=(\S+)", text, re.MULTILINE)
     )

@@ -105,7 +105,6 @@ def changed(at: int, new: str, lines: list[str] = RUN) -> str:
     return "\n".join([*lines[: at - 1], new, *lines[at:]])
 
 
-N = TEST.n_documents
 Q, D = RUN[4].split()[0], RUN[4].split()[2]
 
 

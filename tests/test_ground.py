@@ -28,7 +28,6 @@ def tracked() -> list[Path]:
 
 
 def texts() -> dict[str, str]:
-    """Tracked files that are text, by their path in the repository."""
     found = {}
     for path in tracked():
         content = path.read_bytes()

@@ -13,12 +13,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def code_of(recipe: Path) -> str:
-    """Its Python blocks, one after another."""
     return "\n".join(re.findall(r"^```python\n(.*?)^```", recipe.read_text(), re.DOTALL | re.MULTILINE))
 
 
 def ran(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program with warnings as errors."""
     command = [sys.executable, "-W", "error", "-c", code]
     kept = {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder), "OMP_NUM_THREADS": "2"}
     return subprocess.run(

@@ -62,7 +62,6 @@ def test_a_sweep_chooses_the_smallest(rule: str, per_fold: bool) -> None:
 
 
 def both(table_of: Callable[..., Any]) -> tuple[Any, Any]:
-    """Return what a function makes of both tables by their metrics."""
     return table_of(GRID, TABLE, MORE), table_of(GRID, MIRRORED, LESS)
 
 

@@ -20,7 +20,6 @@ ENTRY = re.compile(r"(?m)^([\w.-]+)==(\S+)(?: ; [^\\\n]+)?((?: \\\n    --hash=sh
 
 
 def pins(*names: str) -> dict[str, str]:
-    """Return what files pin: package -> version."""
     text = "\n".join((REQUIREMENTS / name).read_text(encoding="utf-8") for name in names)
     return {canonicalize_name(name): version for name, version in re.findall(r"(?m)^([\w.-]+)==(\S+)", text)}
 

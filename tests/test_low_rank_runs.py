@@ -10,7 +10,6 @@ import pytest
 import rankviz
 from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
-from rankviz.datasets import make_fold
 from rankviz.learning.objective import Status
 from rankviz.models.low_rank import LowRankRanker
 from rankviz.models.low_rank_blocks import Blocks
@@ -26,11 +25,6 @@ SPECS = (
     PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating").but(seed=3),
     PLAIN.but(feature_map="nystroem", n_components=25, gamma=0.5, seed=3).factorized(3, 0.1),
 )
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 def test_a_spec_says_all_that_its_model_is() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from rankviz import (
     DataError,
-    DataWarning,
     FactorizedRankSVM,
     RankingData,
     RankSVM,
@@ -33,9 +32,6 @@ FOLD = make_fold(n_queries=5)
         ({"y": Y[:, None]}, r"grades of shape \(4, 1\)", r"ravel\(\)"),
         ({"qid": QID[None]}, r"query ids of shape \(1, 4\)", r"ravel\(\)"),
         ({"y": Y[:3]}, "3 grades for 4 documents", "belong together"),
-        ({"qid": [1, np.nan, 2, 2]}, "query id nan for document 2", "id of its query"),
-        ({"y": [0, 0.5, 0, 1]}, "grade 0.5 for document 2", "label column"),
-        ({"X": [["a", "b"]] * 4}, "features that are not numbers", "Convert the features"),
         ({"X": X[0]}, r"features of shape \(2,\)", "two dimensions"),
     ],
 )
@@ -77,10 +73,3 @@ def test_a_missing_folder_is_named_and_not_the_temporary_file(tmp_path: Path) ->
     with pytest.raises(FileNotFoundError, match="cannot save here") as caught:
         write_npz(tmp_path / "nowhere" / "model.npz", {}, {})
     assert caught.value.filename == str(tmp_path / "nowhere")
-
-
-def test_fitting_without_a_preference_pair_warns() -> None:
-    with pytest.warns(DataWarning, match="no query has documents of different grades"):
-        model = RankSVM(feature_map="linear").fit(X, [1, 1, 0, 0], qid=QID)
-    assert model.n_pairs_ == 0
-    assert np.ptp(model.predict(X)) == 0

@@ -17,7 +17,6 @@ from rankviz import Fold, RunRecord, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Progress
 from rankviz.common.settings import every
-from rankviz.datasets import make_fold
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.learning.objective import TraceRow
@@ -41,18 +40,12 @@ each = pytest.mark.parametrize(("method", "feature_map"), COMBINATIONS)
 
 
 @pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
-
-
-@pytest.fixture(scope="module")
 def records(fold: Fold) -> dict[tuple[str, str], RunRecord]:
     return {pair: execute(spec_of(*pair), fold=fold) for pair in COMBINATIONS}
 
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter the strangers where the project's own methods are."""
     for name, method in STRANGERS.items():
         monkeypatch.setitem(METHODS, name, method)
 

@@ -185,7 +185,6 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, o
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
-    """An empty store; whatever worker works on it is ended afterwards."""
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path))
     store = RunStore()
     yield store
@@ -195,7 +194,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]
 
 @pytest.fixture
 def jobs(store: RunStore) -> WatchedStudies:
-    """Return the jobs of pages, with one worker."""
     return WatchedStudies(LocalWorkers(store, 1))
 
 
@@ -268,7 +266,6 @@ def test_a_killed_worker_is_noted(
 
 
 def lost(store: RunStore) -> list[str]:
-    """Return the reasons of lost runs."""
     table = store.listing.every()
     return list(table["reason"][table["state"] == "lost"])
 

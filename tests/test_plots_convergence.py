@@ -55,6 +55,10 @@ def test_a_point_is_reached_when_the_iteration_before_has_ended(records: list[Ru
     assert table["reached_cg"].tolist() == [0, *table["cg_total"][:-1]]
     assert table["reached_seconds"].tolist() == [0.0, *table["seconds"][:-1]]
     assert table["cg_total"].iloc[-1] == records[0].trace["cg_iterations"].sum()
+    line = convergence.quantity_figure(table, "gradient", "cg").data[0]
+    assert line.x[-1] == records[0].trace["cg_iterations"].sum()
+    assert line.y[-1] == line.y[-2]
+    assert len(line.x) == len(records[0].trace) + 1
 
 
 @pytest.mark.parametrize("y", convergence.QUANTITIES)
@@ -68,14 +72,6 @@ def test_every_quantity_against_every_axis(
     for trace in fig.data:
         assert np.isfinite(np.asarray(trace.y, float)).all()
         assert (np.diff(np.asarray(trace.x, float)) >= 0).all()
-
-
-def test_lines_end_with_the_work_of_the_proof(records: list[RunRecord]) -> None:
-    table = convergence.convergence_data(records[:1])
-    line = convergence.quantity_figure(table, "gradient", "cg").data[0]
-    assert line.x[-1] == records[0].trace["cg_iterations"].sum()
-    assert line.y[-1] == line.y[-2]
-    assert len(line.x) == len(records[0].trace) + 1
 
 
 def test_gaps_below_the_reference_are_drawn_at_it(records: list[RunRecord]) -> None:

@@ -18,7 +18,7 @@ def one_document() -> RankingData:
     return RankingData.from_arrays([[0.0, 1.0]], [1], [7])
 
 
-def test_queries_are_sorted_by_size_and_all_there():
+def test_queries_are_sorted_by_size_and_all_there_or_thinned_with_the_ends() -> None:
     queries = query_table(TRAIN)
     table = data_overview.grades_data(queries)
     assert table["documents"].is_monotonic_decreasing
@@ -27,10 +27,6 @@ def test_queries_are_sorted_by_size_and_all_there():
     figure = data_overview.grades_figure(table)
     grades = [trace for trace in figure.data if trace.name.startswith("grade")]
     assert sum(np.asarray(trace.y) for trace in grades).tolist() == table["documents"].tolist()
-
-
-def test_thinned_queries_keep_the_ends():
-    queries = query_table(TRAIN)
     table = data_overview.grades_data(queries, most=5)
     assert len(table) == 5
     assert table["place"].iloc[[0, -1]].tolist() == [1, len(queries)]

@@ -31,7 +31,6 @@ def fold() -> Fold:
 
 @pytest.fixture(scope="module")
 def exact(fold: Fold) -> RunRecord:
-    """The exact kernel."""
     return execute(SPEC.exact(), fold=fold)
 
 
@@ -151,6 +150,5 @@ def test_low_rank_models_are_compared_with_their_own_kind() -> None:
 
 
 def replace_spec(spec: RunSpec) -> RunRecord:
-    """A record of a spec, of which only spec and objective are looked at."""
     nothing = np.zeros(0)
     return RunRecord(spec, "", -1.0, 0, 0, {}, {}, nothing, pd.DataFrame(), {}, 0, {})

@@ -23,14 +23,12 @@ def texts() -> list[Path]:
 
 
 def entries() -> dict[str, str]:
-    """Key -> its entry, line breaks taken out."""
     found = ENTRY.findall(REFERENCES.read_text(encoding="utf-8"))
     assert max(Counter(key for key, _ in found).values()) == 1, "a key has two entries"
     return {key: " ".join(entry.split()) for key, entry in found}
 
 
 def unknown(text: str) -> set[str]:
-    """The keys cited in a text that have no entry."""
     return set(KEY.findall(text)) - entries().keys()
 
 

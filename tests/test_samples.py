@@ -90,7 +90,6 @@ def test_refuses_samples_that_are_none(values: dict[str, object], words: str) ->
 
 
 def test_specs_of_all_data_are_written_as_ever() -> None:
-    """Their digests name records that are kept."""
     assert "share" not in SPEC.to_json()
     assert RunSpec("OHSUMED", feature_map="linear", C=0.5).hash == "c344680100351784"
     assert SPEC.but(share=0.5).but(share=1.0) == SPEC

@@ -64,7 +64,6 @@ def test_the_default_is_one_of_its_values(setting: Setting) -> None:
 
 
 def available(setting: Setting) -> list[object]:
-    """The values that pages offer."""
     offer = setting.offer
     if isinstance(offer, Powers):
         return [float(offer.base) ** k for k in range(offer.low, offer.high + 1)]

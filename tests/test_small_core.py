@@ -59,7 +59,6 @@ class Problem:
 
     @cached_property
     def objective(self) -> RankObjective:
-        """The objective of the model."""
         data, C = self.data, float(self.model.C)
         loss = loss_of(self.model.loss).at(C, lambda: float(len(preference_pairs(data.y, data.ptr))))
         return RankObjective(self.model.feature_map_.operator(data.X), risk_of(data.y, data.ptr, loss), C)
@@ -73,7 +72,6 @@ class Problem:
 
 
 def problem(seed: int, feature_map: str, loss: str, **settings: Any) -> Problem:
-    """Make a problem of random size, grades, γ and C."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(2, 5))
     C, gamma = (float(2.0 ** rng.integers(low, high)) for low, high in ((-6, 4), (-2, 2)))
@@ -108,7 +106,6 @@ def problem(seed: int, feature_map: str, loss: str, **settings: Any) -> Problem:
 
 
 def problems() -> list[Problem]:
-    """Make problems for every map and loss."""
     return [problem(10 * k + i, name, loss) for k, loss in enumerate(TRAINED) for i, name in enumerate(MAPS)]
 
 
@@ -126,13 +123,11 @@ def lists() -> list[dict[str, Any]]:
 
 
 def as_json(value: Any) -> Any:
-    """Return an array as a list, for json."""
     return value.tolist()
 
 
 @pytest.fixture(scope="module")
 def asked() -> dict[str, Any]:
-    """Everything that is asked of both cores."""
     rng = np.random.default_rng(5)
     return {
         "problems": problems(),
@@ -174,7 +169,6 @@ def difference(found: Any, expected: Any) -> float:
 
 
 def expected(one: Problem) -> Iterator[tuple[str, Any]]:
-    """Yield rankviz's numbers by the names of the small core's."""
     data, model, fitted = one.data, one.model, one.model.feature_map_
     K = RBF(one.sent["gamma"]).matrix(data.X, data.X)
     phi, there = fitted.operator(data.X).dense(), one.objective.at(one.probe)
@@ -200,7 +194,6 @@ def expected(one: Problem) -> Iterator[tuple[str, Any]]:
 
 
 def answered(answer: dict[str, Any], name: str) -> Any:
-    """Return the small core's numbers by name."""
     kind, _, query = name.partition(" ")
     if not query:
         return answer[name]
@@ -275,7 +268,6 @@ def test_the_hinge_is_trained_to_its_duality_gap(asked: dict[str, Any], answers:
 
 
 def document_weights(data: RankingData, blocks: list[FloatArray]) -> FloatArray:
-    """Return the weight of each document in w(α)."""
     duals = GivenDuals(data, np.zeros(len(data.y)), 1.0, lambda query: shaped(data, query, blocks[query]))
     return duals.document_weights()
 

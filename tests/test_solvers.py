@@ -23,8 +23,6 @@ SMOOTH = [name for name in LOSSES if name != "hinge"]
 
 @pytest.fixture(scope="module")
 def optima() -> dict[tuple[str, str | None, str], float]:
-    """Optima of all problems here by SciPy."""
-
     def optimum(loss: str, costs: str | None, kind: str) -> float:
         objective = objective_of(loss, 0.25, costs, kind)
         return slow_optimum(objective.features.dense(), Y, PTR, 0.25, objective.risk.loss, costs)[1]

@@ -12,7 +12,7 @@ from strangers import Exponential, SquaredInsensitive
 
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
-from rankviz.datasets import RankingData, make_fold
+from rankviz.datasets import RankingData
 from rankviz.learning.losses import LOSSES, Loss
 from rankviz.learning.objective import Status
 from rankviz.learning.pairs import pair_costs
@@ -35,15 +35,12 @@ class Sigmoid(Loss):
     curvature = 0.1
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return 0.5 - 0.5 * np.tanh(0.5 * t)
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ'(t)."""
         return -self.value(t) * (1.0 - self.value(t))
 
     def second_derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ''(t)."""
         return self.value(t) * (1.0 - self.value(t)) * (1.0 - 2.0 * self.value(t))
 
 
@@ -57,7 +54,6 @@ class Absolute(Loss):
     curvature = math.inf
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return np.abs(1.0 - t)
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
@@ -79,15 +75,12 @@ class RootHinge(Loss):
     curvature = 1.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        """ℓ(t)."""
         return np.hypot(1.0, 1.0 - t) + 1.0 - t
 
     def derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ'(t)."""
         return -(1.0 - t) / np.hypot(1.0, 1.0 - t) - 1.0
 
     def second_derivative(self, t: np.ndarray) -> np.ndarray:
-        """ℓ''(t)."""
         return np.hypot(1.0, 1.0 - t) ** -3
 
 
@@ -114,11 +107,6 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry each, where the project's own losses are."""
     for name, loss in STRANGERS.items():
         monkeypatch.setitem(LOSSES, name, loss)
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 def slow_optimum(name: str, Z: np.ndarray, C: float, scale: float, costs: object) -> float:

@@ -15,7 +15,7 @@ import rankviz
 from rankviz import Fold, RunRecord, RunSpec, StopRequested, execute, execute_all
 from rankviz.analysis.model_duals import run_duals
 from rankviz.common.errors import SettingError
-from rankviz.datasets import find_datasets, make_fold, open_fold
+from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import COLUMNS
 from rankviz.models.methods import METHODS, Capabilities
@@ -30,18 +30,12 @@ from rankviz.store.family_runner import FamilyRunner
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One entry, where the project's own methods are."""
     monkeypatch.setitem(METHODS, "mean", SCALED_MEAN)
 
 
 @pytest.fixture
 def spec() -> RunSpec:
     return RunSpec("demo", method="mean", power=2.0)
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 def test_its_spec_has_its_settings_only(spec: RunSpec) -> None:

@@ -9,7 +9,6 @@ from strangers import GradientDescent
 from rankviz import Fold, RankSVM, RunSpec, execute
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, Typed, Whole
-from rankviz.datasets import make_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.solvers import BOUNDED, CONVEX, SMOOTH, SOLVERS, Need, SolverChoice
@@ -44,11 +43,6 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
         SOLVERS, "picky", SolverChoice("picky descent", made, (CONVEX, SMOOTH, BOUNDED, EVEN))
     )
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 15), n_features=6, seed=1)
 
 
 @pytest.mark.parametrize("feature_map", ["linear", "nystroem"])

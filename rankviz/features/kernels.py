@@ -144,15 +144,38 @@ CAUCHY_SPECTRUM = Spectrum(column=lambda d, rng: rng.standard_cauchy(d))
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class _Exponential(Kernel):
+    """The exponential of −γ times a distance, which is computed in place."""
+
+    gamma: float
+
+    @property
+    def offset(self) -> float:
+        """κ(x, x) = 1."""
+        return 1.0
+
+    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
+        """Compute exp(γ·arguments)."""
+        np.multiply(arguments, self.gamma, out=out)
+        in_place(np.exp, out)
+
+    def scratch(self, d: int) -> int:
+        """Return 0: everything is done in place."""
+        return 0
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Return ones."""
+        return np.ones(len(X))
+
+
+@dataclass(frozen=True)
+class RBF(_Exponential):
     """κ(x, z) = exp(−γ‖x − z‖²); ω ~ N(0, 2γ I) (chen2017 §2.3, §3.2.2).
 
     Attributes
     ----------
     gamma : float
     """
-
-    gamma: float
 
     label: ClassVar[str] = "RBF"
     formula: ClassVar[str] = "exp(−γ‖x − z‖²)"
@@ -165,11 +188,6 @@ class RBF(Kernel):
     )
 
     @property
-    def offset(self) -> float:
-        """κ(x, x) = 1."""
-        return 1.0
-
-    @property
     def frequency_scale(self) -> float:
         """√(2γ)."""
         return float(np.sqrt(2 * self.gamma))
@@ -177,11 +195,6 @@ class RBF(Kernel):
     def argument_blocks(self, Z: FloatArray) -> Fill:
         """Return a function for −‖x − z‖²."""
         return squared_blocks(Z, 1.0)
-
-    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """Compute exp(γ·arguments)."""
-        np.multiply(arguments, self.gamma, out=out)
-        in_place(np.exp, out)
 
     def blocks(self, Z: FloatArray) -> Fill:
         """Return a function for κ with γ inside the matrix product, which saves a pass."""
@@ -197,25 +210,15 @@ class RBF(Kernel):
         """Return a function for row panels about the mean of all documents."""
         return squared_panels(X, self.gamma, np.exp)
 
-    def scratch(self, d: int) -> int:
-        """Return 0: everything is done in place."""
-        return 0
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """Return ones."""
-        return np.ones(len(X))
-
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(_Exponential):
     """κ(x, z) = exp(−γ‖x − z‖₁); the entries of ω are independent Cauchy(0, γ) (rahimi2007, figure 1).
 
     Attributes
     ----------
     gamma : float
     """
-
-    gamma: float
 
     label: ClassVar[str] = "Laplacian"
     formula: ClassVar[str] = "exp(−γ‖x − z‖₁)"
@@ -227,27 +230,9 @@ class Laplacian(Kernel):
         profile=lambda kernel, z: Tents(kernel.gamma, z),
     )
 
-    @property
-    def offset(self) -> float:
-        """κ(x, x) = 1."""
-        return 1.0
-
     def argument_blocks(self, Z: FloatArray) -> Fill:
         """Return a function for −‖x − z‖₁."""
         return city_blocks(Z)
-
-    def apply(self, arguments: FloatArray, out: FloatArray) -> None:
-        """Compute exp(γ·arguments)."""
-        np.multiply(arguments, self.gamma, out=out)
-        in_place(np.exp, out)
-
-    def scratch(self, d: int) -> int:
-        """Return 0: everything is done in place."""
-        return 0
-
-    def diagonal(self, X: FloatArray) -> FloatArray:
-        """Return ones."""
-        return np.ones(len(X))
 
     def entry_cost(self, d: int) -> EntryCost:
         """Return a sum of d absolute differences (no matrix product) and an exponential."""

@@ -80,12 +80,14 @@ def test_second_reading_is_from_the_cache_and_the_same(
     assert (len(entries(folder)), len(matrices(folder))) == (1, 1)
 
 
-def test_entries_are_not_compressed(source: Path, tmp_path: Path) -> None:
-    """Arrays are then copied from an entry; inflating them would take longer than all else."""
+def test_entries_are_not_compressed_and_data_in_use_outlive_them(source: Path, tmp_path: Path) -> None:
     read_cached(source, cache_dir=tmp_path)
     with zipfile.ZipFile(entries(tmp_path)[0]) as entry:
         assert {"ptr.npy", "y.npy"} <= set(entry.namelist())
         assert {member.compress_type for member in entry.infolist()} == {zipfile.ZIP_STORED}
+    data = read_cached(source, cache_dir=tmp_path)
+    shutil.rmtree(tmp_path / "parsed")
+    assert_same(data, read_letor(source))
 
 
 @pytest.mark.parametrize("content", [b"0 qid:1 1:1\n", "0 qid:1 1:1 #docid = größer\n".encode()])
@@ -227,13 +229,6 @@ def test_matrices_get_names_of_their_own(source: Path, tmp_path: Path) -> None:
         names.add(mapping_of(read_cached(source, cache_dir=tmp_path).X).filename)
     assert len(names) == 3
     assert len(matrices(tmp_path)) == 1
-
-
-def test_data_in_use_outlive_their_entry(source: Path, tmp_path: Path) -> None:
-    read_cached(source, cache_dir=tmp_path)
-    data = read_cached(source, cache_dir=tmp_path)
-    shutil.rmtree(tmp_path / "parsed")
-    assert_same(data, read_letor(source))
 
 
 @pytest.mark.parametrize("damage", ["shorter", "longer", "gone", "emptied", "touched", "another"])

@@ -62,11 +62,6 @@ def test_files_without_document_ids_have_none() -> None:
     assert parse_letor(b"0 qid:1 1:1\n", name="mslr").document_ids is None
 
 
-def test_line_without_features_is_all_zero() -> None:
-    data = parse_letor(b"0 qid:1\n1 qid:1 2:1", name="zero")
-    assert data.X.tolist() == [[0, 0], [0, 1]]
-
-
 def test_gzip_is_known_by_its_bytes_not_its_name(tmp_path: Path) -> None:
     (tmp_path / "packed.txt").write_bytes(gzip.compress(SMALL))
     (tmp_path / "plain.gz").write_bytes(SMALL)

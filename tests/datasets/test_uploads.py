@@ -147,14 +147,6 @@ def test_one_bad_file_of_five_folds_is_named_and_nothing_is_kept(tmp_path, name,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_cells_of_all_folds_count_together(tmp_path):
-    cells = DATA.n_documents * DATA.n_features
-    send(tmp_path, ("s.zip", zipped(rotated())), limits=Limits(cells=5 * cells))
-    with pytest.raises(DataError, match="Fold5"):
-        send(tmp_path, ("s.zip", zipped(rotated())), limits=Limits(cells=5 * cells - 1))
-    assert list(find_datasets([tmp_path])) == ["S"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "called"),
     [

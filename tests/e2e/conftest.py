@@ -45,7 +45,6 @@ class Watch:
         context.on("page", self._attach)
 
     def end(self) -> None:
-        """Listen no more."""
         self._context.remove_listener("page", self._attach)
         for page, (event, told) in product(self._pages, self._to_pages.items()):
             page.remove_listener(event, told)
@@ -82,14 +81,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The app on the bundled folds alone."""
     with app_server(tmp_path_factory.mktemp("app")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def letor_server(letor_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The app with the real folds as a data root."""
     with app_server(tmp_path_factory.mktemp("letor"), {"RANKVIZ_DATA": str(letor_root)}) as running:
         yield running
 
@@ -162,6 +159,5 @@ def page(profile: BrowserContext, request: pytest.FixtureRequest, start_server: 
 
 @pytest.fixture
 def other(other_profile: BrowserContext, page: Page) -> Iterator[Page]:
-    """The tab of a second visitor."""
     with watched(other_profile) as tab:
         yield tab

@@ -57,7 +57,6 @@ class Firefox:
         self._ask("input.performActions", context=self._tab, actions=actions)
 
     def picture(self, path: Path) -> None:
-        """Take a picture of the window."""
         found = self._ask("browsingContext.captureScreenshot", context=self._tab)
         path.write_bytes(base64.b64decode(found["data"]))
 

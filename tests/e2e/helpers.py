@@ -70,7 +70,6 @@ def barriers(page: Page) -> list[tuple[str, list[str]]]:
 
 
 def sidebar(page: Page) -> Locator:
-    """The shared sidebar."""
     return page.get_by_test_id("stSidebar")
 
 
@@ -82,6 +81,12 @@ def follow(page: Page, title: str) -> None:
         page.get_by_role("menuitem", name=title, exact=True).click()
     else:
         menu.get_by_role("link", name=title, exact=True).click()
+
+
+def answer(page: Page) -> str:
+    """The first heading of the page's results."""
+    heading = page.get_by_test_id("stMain").get_by_role("heading", level=2).first
+    return heading.inner_text().replace("\xa0", " ")
 
 
 def traces(page: Page, key: str) -> list[dict[str, Any]]:
@@ -121,7 +126,6 @@ def place_in_list(page: Page, key: str, document: str) -> tuple[float, float]:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Choose an option of a selectbox in the sidebar."""
     sidebar(page).get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option, exact=True).click()
     wait_settled(page)
@@ -158,7 +162,6 @@ def tile(page: Page, label: str) -> str:
 
 
 def reveal_test(page: Page) -> None:
-    """Flip the "Reveal test" switch."""
     page.get_by_test_id("stMain").get_by_text("Reveal test", exact=True).click()
     wait_settled(page)
 

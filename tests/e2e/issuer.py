@@ -66,7 +66,6 @@ class _Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def issuer() -> Iterator[str]:
-    """The address of a running provider."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 
-from helpers import assert_no_errors_shown, query_of, sidebar, traces
+from helpers import answer, assert_no_errors_shown, query_of, sidebar, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-
-
-def answer(page: Page) -> str:
-    return (
-        page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text().replace("\xa0", " ")
-    )
 
 
 def test_the_present_model_is_compared_and_a_query_leads_to_why(server: Server, page: Page) -> None:

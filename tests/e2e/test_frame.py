@@ -13,7 +13,6 @@ from ui.controls.navigation import ENTRIES
 
 
 def overlap(one: Locator, other: Locator) -> bool:
-    """Return True if two elements share pixels."""
     a, b = box(one), box(other)
     across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
     down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])

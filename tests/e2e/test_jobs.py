@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest_jobs import wait_for
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import Server, app_server
@@ -45,15 +45,6 @@ def app(serve: Callable[..., Any], page: Page) -> Iterator[Server]:
     with serve("app") as server:
         yield server
         page.goto("about:blank")  # leaves before the server ends, or it would log that it lost it
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 def begin(page: Page, server: Server, store: Stored) -> str:

@@ -31,7 +31,6 @@ _MARK = "document.querySelectorAll('.mark.document')[0].getBoundingClientRect()"
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return all files by their names."""
     return {path.stem: path for path in lessons.write(tmp_path_factory.mktemp("lessons"))}
 
 

@@ -33,7 +33,6 @@ def place_of(page: Page, name: str, query: int) -> tuple[float, float]:
 
 
 def click_query(page: Page, name: str, query: int) -> None:
-    """Click the point of a query."""
     page.mouse.click(*place_of(page, name, query))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from helpers import assert_no_errors_shown, hover, query_of
-from playwright.sync_api import Locator, Page, expect
+from helpers import assert_no_errors_shown, chart, hover, query_of
+from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
@@ -20,24 +20,17 @@ _FULL = """chart => Array.from(chart._fullData.find(trace => trace.name === 'thi
 QUERIES = 118
 
 
-def chart(page: Page, measure: str) -> Locator:
-    """One of both histograms; its key ends in a number after a change of the selection."""
-    found = page.locator(f"[class*='st-key-dim-{measure}'] .js-plotly-plot")
-    expect(found).to_have_count(1)
-    return found
-
-
 def bars_of(page: Page, measure: str) -> list[tuple[int, float, float]]:
     """Queries in each bar, and a place within it on the screen."""
-    chart(page, measure).scroll_into_view_if_needed()
-    bars: list[tuple[int, float, float]] = chart(page, measure).evaluate(_BARS)
+    chart(page, f"dim-{measure}").scroll_into_view_if_needed()
+    bars: list[tuple[int, float, float]] = chart(page, f"dim-{measure}").evaluate(_BARS)
     return bars
 
 
 def click_bar(page: Page, measure: str, place: int) -> int:
     """Click a bar, counted from the left; returns how many queries it stands for."""
     n, x, y = bars_of(page, measure)[place]
-    hover(page, chart(page, measure), x, y)
+    hover(page, chart(page, f"dim-{measure}"), x, y)
     page.mouse.click(x, y)
     return n
 
@@ -52,7 +45,7 @@ def expect_selected(page: Page, n: int) -> None:
     address = [text for text in query_of(page).get("picked", "").split(".") if text]
     assert len(address) == n
     for measure in ("k", "rank"):
-        assert chart(page, measure).evaluate(_FULL) == (n or QUERIES)
+        assert chart(page, f"dim-{measure}").evaluate(_FULL) == (n or QUERIES)
 
 
 def test_bars_that_are_clicked_or_brushed_select_their_queries(server: Server, page: Page) -> None:

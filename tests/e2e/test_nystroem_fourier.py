@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from helpers import figures, follow, query_of, sidebar
+from helpers import follow, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-
-ROWS = ("kernel-matrices", "kernel-plane", "kernel-draws", "kernel-rankings")
-
-
-def rows(page: Page) -> dict[str, object]:
-    """Return the figures of the four rows."""
-    drawn: dict[str, object] = {key: figures(page)[key] for key in ROWS}
-    chart = page.locator(".st-key-kernel-matrices .js-plotly-plot")
-    return drawn | {
-        "kernel-matrices": chart.evaluate("chart => JSON.stringify(chart.calcdata.map(c => c[0].z))")
-    }
 
 
 def test_m_is_one_setting_on_all_pages(page: Page, server: Server) -> None:

@@ -19,7 +19,6 @@ _PLACE = """(chart, m) => {
 
 
 def click_point(page: Page, m: int) -> None:
-    """Click Nyström's point at m."""
     figure = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
     figure.scroll_into_view_if_needed()
     x, y = figure.evaluate(_PLACE, m)

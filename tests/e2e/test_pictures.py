@@ -48,7 +48,6 @@ def box_of(page: Page, key: str) -> Locator:
 
 
 def saved(page: Page, key: str, size: str, kind: str) -> bytes:
-    """The picture that the buttons of a figure give."""
     place = box_of(page, key)
     if place.get_attribute("open") is None:
         _opener(page, key).click()
@@ -72,7 +71,6 @@ def choose_picture(page: Page, place: Locator, size: str) -> None:
 
 
 def _opener(page: Page, key: str) -> Locator:
-    """What opens it."""
     return box_of(page, key).locator("summary")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from conftest_jobs import wait_for
 from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import app_server
@@ -17,15 +16,6 @@ SCRIPT = Path(__file__).with_name("unasked_app.py")
 MOST = 60_000
 PATIENCE = 12.0
 """As unasked_app.py sets it: more seconds than a reload takes on a busy machine."""
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 def goes_on(store: Stored, job: str) -> None:

@@ -27,7 +27,6 @@ def names(page: Page) -> list[str]:
 
 
 def row(page: Page, name: str) -> Locator:
-    """The row of a document."""
     return page.locator(".now .row").filter(has=page.get_by_text(name, exact=True))
 
 
@@ -36,7 +35,6 @@ def grade(page: Page, name: str) -> str:
 
 
 def drag(page: Page, name: str, onto: str) -> None:
-    """Drag the row of a document onto that of another one."""
     start, end = (row(page, one).locator(".grip").bounding_box() for one in (name, onto))
     assert start is not None
     assert end is not None

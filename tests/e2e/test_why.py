@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 
-from helpers import assert_no_errors_shown, box, chart, place_in_list, query_of, traces
+from helpers import answer, assert_no_errors_shown, box, chart, place_in_list, query_of, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-
-
-def answer(page: Page) -> str:
-    return (
-        page.get_by_test_id("stMain").get_by_role("heading", level=2).first.inner_text().replace("\xa0", " ")
-    )
 
 
 def test_documents_clicked_in_a_list_lead_to_why_and_a_row_of_it_is_looked_at(

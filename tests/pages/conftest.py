@@ -84,7 +84,6 @@ def found_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def parsed_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of parsed files, so that the bundled folds are parsed only once."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -217,7 +216,6 @@ def open_by_menu(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable
 
 
 def drawn(app: AppTest, faults: list[str]) -> AppTest:
-    """Run an app, and check that nothing was raised."""
     app.run()
     assert not app.exception, app.exception
     assert not faults, faults[0]

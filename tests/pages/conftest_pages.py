@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,16 @@ import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
-from rankviz import RunSpec, execute
+import rankviz
+from rankviz import RunSpec
 from rankviz.datasets import RankingData, make_data
 from ui.work.run_store import keeper
 
 APP = Path(__file__).parents[2] / "router.py"
+Opener = Callable[..., AppTest]
+"""What opens a page of the app."""
+execute = cache(rankviz.execute)
+"""Train a run once for all tests that compare a page with it."""
 
 TABS = {
     "train": ("One query", "Margins", "Convergence", "Numbers"),
@@ -55,7 +61,6 @@ def opened(app: AppTest, key: str) -> AppTest:
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
-    """The plotly figures on the page."""
     return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest_pages import figures, pin_of, words
+from conftest_pages import Opener, execute, figures, pin_of, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.models.methods import METHODS
 from rankviz.plots.style import second_tone, style_of
@@ -19,7 +18,6 @@ from ui.model.train_words import NO_LOSS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
 LINEAR = SPEC.linear(2.0**-10)
@@ -27,18 +25,15 @@ SMALL_C = SPEC.but(C=2.0**-8)
 
 
 def pinning(*specs: RunSpec) -> dict[str, str]:
-    """The link that pins models."""
     return {"pins": ",".join(map(pin_of, specs))}
 
 
 def difference(app: AppTest) -> dict[int, float]:
-    """Differences in the metric by query, from the table of all queries."""
     table = next(frame.value for frame in app.dataframe if "tau" in frame.value)
     return dict(table.set_index("query")["difference"])
 
 
 def expected(left: RunSpec, right: RunSpec) -> Any:
-    """The same, computed by the library."""
     a, b = (execute(spec).metrics["vali"][METRIC] for spec in (left, right))
     return pytest.approx((a - b).to_dict(), abs=1e-12)
 

@@ -66,7 +66,6 @@ class Site:
         return asyncio.run(answer_of(self._app, path, method, asked))
 
     def plain(self, path: str) -> Answer:
-        """Streamlit's own answer."""
         return asyncio.run(answer_of(self._plain, path, "GET", {}))
 
 

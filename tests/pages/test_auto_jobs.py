@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from conftest_pages import words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, words
 
 from rankviz.store import NoSuchStudy
 from ui.work import auto_jobs
 from ui.work.watching import jobs
-
-Opener = Callable[..., AppTest]
 
 
 class Noted:

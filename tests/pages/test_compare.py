@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest_pages import decoded, figures, words
+from conftest_pages import Opener, decoded, figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
@@ -31,7 +31,6 @@ from ui.controls.widgets import ALL, METRICS
 from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store
 
-Opener = Callable[..., AppTest]
 METRIC = "NDCG@10"
 
 
@@ -66,14 +65,6 @@ def of_library(part: str, baseline: str = "linear", *metrics: str) -> str:
     return headline(found, METRIC)
 
 
-def test_the_folds_of_a_sweep_are_not_those_of_the_comparison(open_page: Opener) -> None:
-    app = open_page("compare")
-    app.session_state["folds"] = ["Fold1", "Fold3"]  # the same name, as Sweep leaves it
-    app.run()
-    assert not app.exception
-    assert app.session_state["folds"] == ALL
-
-
 def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> None:
     app = open_page("compare")
     assert heading(app) == "No models yet."
@@ -87,10 +78,14 @@ def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> No
     )
     assert drawn == pytest.approx([mean - linear for mean in others])
     assert open_page("runs").header[0].value == "No runs yet."  # the example's runs are not stored
+    app.session_state["folds"] = ["Fold1", "Fold3"]  # the same name, as Sweep leaves it
+    app.run()
+    assert not app.exception
+    assert app.session_state["folds"] == ALL
 
 
 @pytest.mark.usefixtures("store")
-def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
+def test_the_answer_is_the_library_s_and_another_link_takes_its_place(open_page: Opener) -> None:
     app = open_page("compare", runs=digests())
     assert heading(app) == of_library("vali")
     assert "synthetic-demo · fold 1 · 3 models (4 runs) · validation" in words(app)
@@ -98,6 +93,13 @@ def test_the_answer_is_the_library_s_on_validation(open_page: Opener) -> None:
     assert "reveal the test part once" in words(app)
     rows = [trace["y"][0] for trace in figures(app)[0]["data"] if trace.get("mode") == "markers"]
     assert len(rows) == 2  # a model each, seeds together
+    app.query_params["runs"] = digests(made()[:2])
+    app.run()
+    assert app.session_state["runs"] == [record.spec.hash for record in made()[:2]]
+    app.switch_page("pages/home.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/compare.py").run()
+    assert "2 models (2 runs)" in words(app)
 
 
 @pytest.mark.usefixtures("store")
@@ -120,18 +122,6 @@ def test_any_run_of_a_model_names_the_baseline(open_page: Opener) -> None:
 def test_what_makes_no_sense_as_a_baseline_is_left_alone(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(made()[1:]), baseline=made()[0].spec.hash)
     assert "is not available" in " ".join(one.value for one in app.warning)
-
-
-@pytest.mark.usefixtures("store")
-def test_a_link_of_another_page_takes_the_place_of_what_was_compared(open_page: Opener) -> None:
-    app = open_page("compare", runs=digests())
-    app.query_params["runs"] = digests(made()[:2])
-    app.run()
-    assert app.session_state["runs"] == [record.spec.hash for record in made()[:2]]
-    app.switch_page("pages/home.py").run()
-    app.query_params.clear()
-    app.switch_page("pages/compare.py").run()
-    assert "2 models (2 runs)" in words(app)
 
 
 @pytest.mark.usefixtures("store")
@@ -228,9 +218,8 @@ def test_tests_of_all_models_and_the_way_to_why(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("kind", ["number of documents", "share of relevant documents", "difficulty"])
-def test_slices_have_every_query_once(kind: str, open_page: Opener) -> None:
-    app = open_page("compare", runs=digests(), view="Slices", slices=kind)
+def test_slices_have_every_query_once(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), view="Slices", slices="difficulty")
     table = app.dataframe[0].value
     sizes = table.groupby("label")["queries"].sum()
     assert set(sizes) == {len(made()[0].metrics["vali"])}
@@ -267,7 +256,7 @@ def test_the_table_is_there_to_copy(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("view", ["Metrics", "By rank", "Time and quality"])
+@pytest.mark.parametrize("view", ["Metrics", "Time and quality"])
 def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view=view, further="MAP")
     assert len(figures(app)) == 2
@@ -422,7 +411,6 @@ def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: Run
 
 
 def both(models: pd.DataFrame) -> list[str]:
-    """The digests of the model that has two runs."""
     digests: list[str] = models.loc[models["runs"] == 2, "digests"].iloc[0]
     return digests
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import components, tell
+from conftest_pages import Opener, components, tell
 from streamlit.testing.v1 import AppTest
 
 from ui.shell import components as shapes
 from ui.shell.components import digits, each, either, number, one_of, pair, record, text, whole
 
-Opener = Callable[..., AppTest]
 LARGE = 10**400
 JUNK: list[Any] = [
     5, -1, True, None, "", "x", "-1", "9" * 5000, [], [None], [[]], {}, {"w": 5}, {"rev": 1}, 1e308, 2**60,

@@ -7,12 +7,11 @@ import gzip
 import io
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest_pages import APP, figures, words
+from conftest_pages import APP, Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
@@ -21,7 +20,6 @@ from rankviz.datasets.synthetic import Recipe
 from ui.model import uploads
 from ui.work.folds import data_roots_of_visitor
 
-Opener = Callable[..., AppTest]
 DATA = make_data(n_queries=10, documents_per_query=(2, 6), n_features=3, seed=1)
 SMALL = Recipe(queries=20, smallest=2, largest=5, features=3)
 

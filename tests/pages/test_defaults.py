@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest_pages import OF_STORE, shown
+from conftest_pages import OF_STORE, Opener, shown
 from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
@@ -22,8 +22,6 @@ from ui.shell.visitors import accounts_required
 from ui.work import jobs
 from ui.work.run_store import run_store
 from ui.work.runs import _memory
-
-Opener = Callable[..., AppTest]
 
 
 @pytest.fixture(autouse=True)
@@ -40,19 +38,19 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def kept() -> list[StudyStatus]:
-    """Return the studies kept for all visitors."""
     return run_store().studies._where((studies.c.owner == FOR_ALL) & (studies.c.kind == COMMON))
 
 
-def test_pages_open_with_what_was_kept(
-    monkeypatch: pytest.MonkeyPatch, open_page: Callable[..., AppTest]
-) -> None:
+def test_pages_open_with_what_was_kept(monkeypatch: pytest.MonkeyPatch, open_page: Opener) -> None:
     defaults.main()
     _memory.cache_clear()
     monkeypatch.setattr("ui.work.runs.execute_all", lambda *_, **__: pytest.fail("a run was made"))
     for entry in ENTRIES:
         app = open_page(entry.file)
         assert shown(app) or entry.file in OF_STORE, entry.title
+        assert app.sidebar.expander
+        for box in app.expander:  # the browser would load large scripts before the first figure
+            assert not (box.dataframe or box.code) or box.proto.expanded, box.label
     assert [one.done == one.total > 30 for one in kept()] == [True]
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, evaluate, execute
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.metrics import DEFINITIONS
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
 PASTED = {"list": "Paste a list", "pasted": "0 3\n2 2\n1 1"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import APP, figures
+from conftest_pages import APP, Opener, figures
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
@@ -17,8 +17,6 @@ from rankviz import DataError
 from rankviz.common.errors import SettingError
 from ui.shell.errors import details, end_page
 from ui.shell.words import FAULT
-
-Opener = Callable[..., AppTest]
 
 
 def script(kind: str, where: str) -> None:

@@ -9,8 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP, shown, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import APP, Opener, shown, words
 
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS, Capabilities
@@ -25,7 +24,6 @@ FEW_METHODS = ("regularized", "lambdaloss", "hidden_layer", "forest", "adarank_m
 """Methods that together offer and lack everything, in nearly every pair. All other tests have RankSVM."""
 FEW = {"ndcg_vs_m": {"upto": 10, "exact": "false"}, "kernel_approximation": {"errupto": 25, "draws": 1}}
 """Settings with which pages need few runs."""
-Opener = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize("page", READING)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, shown, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, execute, figures, shown, words
 from test_every_page import READING
 from test_home_train import lines
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.metrics.significance import compare
 from ui.controls.settings import state_of
 
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 
 OF_MAP = [page for page in READING if page not in {"data", "influence", "weights"}]
 """The pages that read the feature map."""
-Opener = Callable[..., AppTest]
 EXACT = {"map": "exact kernel"}
 SPEC = RunSpec("synthetic-demo", C=2.0**-4, gamma=2.0**-2).exact()
 

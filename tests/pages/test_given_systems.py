@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import figures, shown, words
-from streamlit.testing.v1 import AppTest
-from test_every_page import READING
+from conftest_pages import Opener, figures, shown, words
+from test_every_page import FEW, READING
 
 from rankviz import RunSpec, evaluate
 from rankviz.datasets import load_demo
@@ -30,7 +28,6 @@ from ui.work.systems import keep_system, systems
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 DATA = "synthetic-demo"
 
 
@@ -56,7 +53,7 @@ def kept(open_page: Opener) -> list[RunSpec]:
 
 @pytest.mark.parametrize("page", READING)
 def test_every_page_shows_it_or_says_why_not(page: str, kept: list[RunSpec], open_page: Opener) -> None:
-    app = open_page(page, m=10, method="scores from files")
+    app = open_page(page, m=10, method="scores from files", **FEW.get(page, {}))
     assert app.session_state["method"] == "given"
     assert not app.error, [error.value for error in app.error]
     assert shown(app) or app.info or app.warning
@@ -67,8 +64,8 @@ def test_every_page_shows_it_or_says_why_not(page: str, kept: list[RunSpec], ope
     assert systems(DATA) == {kept[0].system: "my-system"}
 
 
-@pytest.mark.parametrize("page", READING)
-def test_every_page_says_which_part_is_missing(page: str, open_page: Opener) -> None:
+@pytest.mark.parametrize("page", ["train", "what_if", "side_by_side", "low_rank"])
+def test_pages_say_which_part_is_missing(page: str, open_page: Opener) -> None:
     keep_system([run_of("test")], DATA, name="tested")
     app = open_page(page, m=10, method="scores from files")
     for error in app.error:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import decoded, figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, decoded, execute, figures, words
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
 from ui.learn import home
 from ui.study.ndcg_vs_m_words import clause, in_words, together
-from ui.work.metrics import METRICS, OWN
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 
 
 def lines(figure: dict[str, object]) -> dict[str, list[float]]:
-    """Name -> y of the named traces of a figure."""
     return {trace["name"]: decoded(trace["y"]) for trace in figure["data"] if trace.get("name")}
 
 
@@ -75,8 +70,16 @@ def test_ndcg_against_m_shows_means_and_ranges_over_seeds(open_page: Opener) -> 
     assert lines(figures(app)[0])["Nyström"][-1] == pytest.approx(expected)
 
 
-def test_test_part_is_hidden_until_revealed_and_looks_are_counted(open_page: Opener) -> None:
+def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
+    app = open_page("train", map="linear")
+    assert list(lines(figures(app)[0])) == ["linear"]
+    assert "linear model itself" in words(app)
+
+
+def test_the_definition_is_said_and_the_test_part_hidden_until_revealed(open_page: Opener) -> None:
     app = open_page("train", m=10)
+    assert "LETOR 4.0 definition, 40 queries" in words(app)
+    assert "without a relevant document, counted as 0" in words(app)
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()
     assert "· test" in words(app)
@@ -86,18 +89,6 @@ def test_test_part_is_hidden_until_revealed_and_looks_are_counted(open_page: Ope
     assert "looks at the test part: 2" in words(app)
 
 
-def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
-    app = open_page("train", map="linear")
-    assert list(lines(figures(app)[0])) == ["linear"]
-    assert "linear model itself" in words(app)
-
-
-def test_definition_and_empty_queries_are_said(open_page: Opener) -> None:
-    app = open_page("train", m=10)
-    assert "LETOR 4.0 definition, 40 queries" in words(app)
-    assert "without a relevant document, counted as 0" in words(app)
-
-
 def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
     app = open_page("train", m=10, metric="P@5")
     record = execute(SPEC.but(n_components=10))
@@ -105,11 +96,6 @@ def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
     assert lines(figures(app)[0])["Nyström, m = 10"] == pytest.approx(expected)
     assert " P@5 " in app.header[0].value
     assert {"P@5", "NDCG@10"} <= {one.label for one in app.metric}
-
-
-@pytest.mark.parametrize("page", ["train", "ndcg_vs_m", "side_by_side", "influence"])
-def test_every_menu_offers_the_same_metrics(page: str, open_page: Opener) -> None:
-    assert open_page(page, m=10, upto=10).selectbox(key="metric").options == [*METRICS, OWN]
 
 
 def test_data_folders_can_be_named_on_the_command_line(

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.archives import Upload
@@ -22,7 +21,6 @@ from ui.shell.visitors import visitor
 from ui.work.run_store import keeper, run_store
 from ui.work.watching import jobs
 
-Opener = Callable[..., AppTest]
 ME, YOU = "1" * 32, "2" * 32
 SETTINGS = {"m": 5}
 LIE = 0.9876
@@ -41,7 +39,6 @@ def as_visitor(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 
 @pytest.fixture(scope="module")
 def honest() -> RunRecord:
-    """Return the run that Train makes with these settings."""
     spec = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
     return execute(spec)
 

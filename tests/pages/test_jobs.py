@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
 
@@ -26,8 +26,6 @@ from ui.work import watching
 from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records, run_available
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
-
-Opener = Callable[..., AppTest]
 
 
 def shown_until_done(app: AppTest, seconds: float = 180) -> None:
@@ -145,7 +143,6 @@ def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(open_page: Open
 
 
 def watched(app: AppTest) -> str:
-    """Return the text of the job's progress."""
     return " ".join(str(one.proto.text) for one in app.get("progress"))
 
 

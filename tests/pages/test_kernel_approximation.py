@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 import strangers
 import streamlit as st
-from conftest_pages import EDGES, figures, words
+from conftest_pages import EDGES, Opener, execute, figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.analysis.kernel_error import (
     PAPERS,
     VARIANTS,
@@ -51,7 +51,6 @@ from ui.study.kernel_approximation_words import (
     seconds_words,
 )
 
-Opener = Callable[..., AppTest]
 QUICK = {"m": 25, "errupto": 50, "draws": 2}
 GRID = (5, 10, 25, 50)
 ROWS = ["kernel-matrices", "kernel-plane", "kernel-draws", "kernel-rankings"]
@@ -65,13 +64,11 @@ def quick(data_set: Callable[[str], None]) -> dict[str, Any]:
 
 
 def named(app: AppTest) -> dict[str, dict[str, Any]]:
-    """The figures on the page by their keys."""
     charts = app.get("plotly_chart")
     return {one.proto.id.split("-", 2)[2]: json.loads(one.proto.spec) for one in charts}
 
 
 def drawn_in(app: AppTest) -> set[str]:
-    """The names of the curves in row 3."""
     return {trace.get("name", "") for trace in named(app)["kernel-draws"]["data"]}
 
 
@@ -185,7 +182,6 @@ def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
 
 
 def panel(app: AppTest, place: int) -> np.ndarray:
-    """The values of a panel of row 1."""
     z = named(app)["kernel-matrices"]["data"][place]["z"]
     return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(100, 100)
 
@@ -484,7 +480,7 @@ def test_small_numbers() -> None:
 
 
 def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
-    open_page: Callable[..., AppTest], data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_set("small")
     made: list[str] = []
@@ -514,7 +510,7 @@ def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
 
 
 def test_the_errors_of_a_draw_are_computed_once_for_visitors_who_come_together(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[computations.Comparison] = []
     own, computed = computations.errors, list[int]()

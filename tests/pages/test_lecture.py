@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from conftest_pages import opened
+from conftest_pages import Opener, opened
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.errors import DataError, SettingError
@@ -120,8 +119,13 @@ def test_a_class_counts_each_participant_once_at_the_latest_step() -> None:
     assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
 
 
-def test_only_the_lecturer_closes_a_class_and_then_nothing_is_left() -> None:
+def test_only_the_lecturer_changes_and_closes_a_class_and_then_nothing_is_left() -> None:
     classes = Classes()
+    code = classes.open("old", "lecturer", "")
+    classes.update(code, "forged", "student")
+    assert classes.sequence(code) == "old"
+    classes.update(code, "new", "lecturer")
+    assert classes.sequence(code) == "new"
     code = classes.open("packed", "lecturer", "")
     classes.close(code, "student")
     assert classes.leads(code, "lecturer")
@@ -131,15 +135,6 @@ def test_only_the_lecturer_closes_a_class_and_then_nothing_is_left() -> None:
     assert classes.report(code) is None
     classes.arrive(code, "student", 1)  # a late message of an open tab
     assert classes.report(code) is None
-
-
-def test_only_the_lecturer_changes_the_lecture_of_a_class() -> None:
-    classes = Classes()
-    code = classes.open("old", "lecturer", "")
-    classes.update(code, "forged", "student")
-    assert classes.sequence(code) == "old"
-    classes.update(code, "new", "lecturer")
-    assert classes.sequence(code) == "new"
 
 
 def test_classes_end_by_themselves_and_their_number_is_bounded() -> None:
@@ -199,8 +194,6 @@ def test_participants_of_a_class_are_bounded() -> None:
 
 
 # --- the page and the bar -----------------------------------------------------------------------------------
-
-Opener = Callable[..., AppTest]
 
 
 def bar(app: AppTest) -> str:

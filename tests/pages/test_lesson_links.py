@@ -7,12 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener
 
 from rankviz.plots.style import DATA_COLOUR, style_of
 from ui.learn.lessons import FOLDER
@@ -61,7 +60,7 @@ def test_the_playground_reads_the_documents_of_every_lesson(links: dict[str, str
     ],
 )
 def test_a_link_opens_its_page_in_the_same_state(
-    links: dict[str, str], open_by_menu: Callable[..., AppTest], lesson: str, settings: dict[str, object]
+    links: dict[str, str], open_by_menu: Opener, lesson: str, settings: dict[str, object]
 ) -> None:
     page, _, query = links[lesson].partition("?")
     params = dict(parse_qsl(query))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest_pages import components
+from conftest_pages import Opener, components
 from streamlit.testing.v1 import AppTest
 
 from rankviz.learning.losses import LOSSES
@@ -17,8 +16,6 @@ from ui.learn import lessons as views
 from ui.learn.lessons import FOLDER, MOVED, is_gap, order, prediction, texts
 from ui.learn.playground_scene import Scene
 from ui.shell.figures import ON_DARK
-
-Opener = Callable[..., AppTest]
 
 
 def sent(app: AppTest) -> dict[str, Any]:

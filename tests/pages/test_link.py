@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import APP, shown, words
+from conftest_pages import APP, Opener, shown, words
 from sidebar_script import sidebar_alone
 from streamlit.testing.v1 import AppTest
 
@@ -13,7 +13,6 @@ from ui.controls import navigation
 from ui.controls.link import VERSION
 from ui.shell.words import IGNORED, NOT_READ_YET
 
-Opener = Callable[..., AppTest]
 OF_PAGES = [
     (
         "influence",

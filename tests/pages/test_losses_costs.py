@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import shown, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, execute, shown, words
 from test_every_page import READING
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.learning.losses import LOSSES
 from ui.controls.link import query_params
 from ui.controls.setting_controls import choices
@@ -18,7 +17,6 @@ from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=5, C=2.0**-4, gamma=2.0**-2)
 TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from runs_once import RunsOnce, Told
-from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
 from rankviz import Fold, RunSpec, execute
@@ -29,7 +28,6 @@ from ui.study.low_rank_words import (
     shuffled_reading,
 )
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 TABS = ("All queries", "One query", "Energy", "Why so low?", "Numbers")
 REASONS = {

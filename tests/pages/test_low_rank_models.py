@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
@@ -28,7 +27,6 @@ from ui.study.low_rank_words import APPEARS
 from ui.work.metrics import METRICS
 from ui.work.runs import RunMemory
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-6)
 TABS = ("Three models", "Learning curves", "Sensitivity")
 LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "1"}
@@ -36,7 +34,6 @@ LINK = {"map": "linear", "c": -6, "factors": 2, "nuclear": "0.01", "coupling": "
 
 @pytest.fixture(autouse=True)
 def few(made_at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make few runs."""
     monkeypatch.setattr(low_rank_sweeps, "FACTORS", (1, 2))
     monkeypatch.setattr(low_rank_sweeps, "NUCLEAR", (0.01, 100.0))
     monkeypatch.setattr(low_rank_sweeps, "COUPLING", (0.1, 1.0))
@@ -51,7 +48,7 @@ def found() -> Iterator[Spectra]:
         yield spectra_of(blocks(record, fold.train))
 
 
-def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
+def test_ranks_are_what_the_library_computes_and_another_k_is_trained(open_page: Opener) -> None:
     app = open_page("low_rank", view="Three models", **LINK)
     expected = dual_ranks.models_data(dict(zip(MODELS, found(), strict=True)), 0.9, 1e-6)
     drawn = lines(figures(app)[2])
@@ -64,6 +61,10 @@ def test_ranks_are_what_the_library_computes(open_page: Opener) -> None:
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs.loc["factorised", "objective"] == pytest.approx(-costs.loc["factorised", "dual"], rel=1e-6)
     assert costs["gap"].notna().all()
+    app.number_input(key="factors").set_value(1).run()
+    assert not app.exception
+    assert "VVᵀ has rank 1 " in words(app)
+    assert app.selectbox(key="clow").value == SIDEBAR
 
 
 def test_the_plain_model_may_be_the_sidebars(open_page: Opener) -> None:
@@ -90,14 +91,6 @@ def test_the_controls_are_read_from_the_address(open_page: Opener) -> None:
     assert "train the hinge with C = 2⁻⁸" in text
     assert MATRIX_WORDS["alpha"] in text
     assert "Median k of" in text
-
-
-def test_another_k_is_trained_and_shown(open_page: Opener) -> None:
-    app = open_page("low_rank", view="Three models", **LINK)
-    app.number_input(key="factors").set_value(1).run()
-    assert not app.exception
-    assert "VVᵀ has rank 1 " in words(app)
-    assert app.selectbox(key="clow").value == SIDEBAR
 
 
 def test_a_selection_holds_for_the_three_models(open_page: Opener) -> None:

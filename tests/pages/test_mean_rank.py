@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, execute, figures, words
 from streamlit.testing.v1 import AppTest
 from test_sweep import SMALL, design_of, make, no_processes, numbers, press, study_of, table_of
 
-from rankviz import RunSpec, execute
+from rankviz import RunSpec
 from rankviz.datasets import load_demo
 from rankviz.metrics.evaluation import column_name
 from rankviz.metrics.significance import compare
@@ -27,7 +27,6 @@ from ui.work.run_store import run_store
 pytestmark = pytest.mark.usefixtures("every_tab")
 __all__ = ["no_processes"]
 
-Opener = Callable[..., AppTest]
 LESS = "MeanRank"
 OWN_GAINS = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
 """The gains of NDCG@10, spelled out."""
@@ -40,11 +39,14 @@ def said(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(page: str, open_page: Opener) -> None:
-    assert LESS in METRICS
-    app = open_page(page, m=10, upto=25, metric=LESS)
+def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page(page, data="edge", m=10, upto=25, metric=LESS)
     assert not app.error, [one.value for one in app.error]
     assert app.selectbox(key="metric").value == LESS
+    assert app.selectbox(key="metric").options == [*METRICS, OWN]
     assert "Less MeanRank is better." in said(app)
     assert "nan" not in said(app).lower().split()
 

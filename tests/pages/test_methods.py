@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.analysis.methods import catalogue
 from ui.compare import methods
 
-Opener = Callable[..., AppTest]
 LINK = {"map": "linear", "folds": "this fold", "cfrom": "Sidebar", "C": "-4"}
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_pages import APP
+from conftest_pages import APP, Opener
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.testing.v1 import AppTest
 
 from ui.controls.navigation import ENTRIES, ICON
 from ui.learn import home as views
@@ -22,7 +20,6 @@ def test_every_page_is_declared_once() -> None:
 
 
 def rows_below(header: str, path: Path) -> list[list[str]]:
-    """Return the cells of the table with this header, row by row."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = lines.index(header) + 2
     return [[cell.strip() for cell in row.split("|")[1:-1]] for row in lines[start : lines.index("", start)]]
@@ -40,14 +37,14 @@ def test_the_documentation_has_a_row_for_each_page() -> None:
     assert all(text.endswith(".") for _, text in rows)
 
 
-def test_home_says_a_sentence_of_every_other_page(open_page: Callable[..., AppTest]) -> None:
+def test_home_says_a_sentence_of_every_other_page(open_page: Opener) -> None:
     links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
     assert links[len(DOORS) :] == [entry.sentence for entry in ENTRIES[1:]]
     assert all(entry.about.endswith("?") for entry in ENTRIES[1:])
 
 
 def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
-    open_by_menu: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PagesManager, "intended_page_name", "no-such-page")
     app = open_by_menu("home", m=5)
@@ -58,7 +55,7 @@ def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
 
 @pytest.mark.parametrize("there", [True, False])
 def test_home_links_to_the_documentation_where_a_copy_is(
-    there: bool, open_page: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: bool, open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "index.html"
     if there:

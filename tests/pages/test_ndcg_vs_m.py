@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 from test_home_train import decoded, lines
 
 from rankviz import DataError, RunSpec, execute
@@ -22,7 +21,6 @@ from ui.study.ndcg_vs_m_words import agreement
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 QUICK = {"upto": 10}
 
@@ -72,11 +70,14 @@ def test_four_panels_with_the_exact_level(open_page: Opener) -> None:
     assert names.count("exact kernel (no m)") == 4
 
 
-def test_the_exact_kernel_can_be_switched_off(open_page: Opener) -> None:
+def test_the_exact_kernel_can_be_switched_off_and_the_test_part_revealed(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", exact="false", **QUICK)
     assert len(figures(app)) == 2
     assert "when it is switched on under More" in words(app)
     assert "has 10 at m = 5" in words(app) or "documents of query" in words(app)
+    assert "· test" not in words(app)
+    app.toggle(key="test").set_value(True).run()
+    assert "· test" in words(app)
 
 
 def test_an_exact_kernel_that_does_not_fit_is_left_out(
@@ -101,13 +102,6 @@ def test_query_map_and_length_of_the_bump_chart(open_page: Opener) -> None:
     assert sum(len(decoded(t["x"])) for t in markers) == 3 * n
     app = open_page("ndcg_vs_m", query=10**9, **QUICK)
     assert app.selectbox(key="query").value is None
-
-
-def test_test_part_only_when_revealed(open_page: Opener) -> None:
-    app = open_page("ndcg_vs_m", exact="false", **QUICK)
-    assert "· test" not in words(app)
-    app.toggle(key="test").set_value(True).run()
-    assert "· test" in words(app)
 
 
 def test_too_few_queries_are_said(open_page: Opener, data_set: Callable[[str], None]) -> None:

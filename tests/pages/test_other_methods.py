@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import strangers
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import lines
 
@@ -20,7 +20,6 @@ from rankviz.plots.style import style_of
 
 pytestmark = pytest.mark.usefixtures("every_tab", "made_at_once")
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-8)
 LOW_RANK = {
     "factorized": SPEC.factorized(2, SPEC.C),
@@ -38,7 +37,6 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def keys(app: AppTest) -> set[str]:
-    """Return the keys of the controls of low-rank models."""
     controls = (*app.main.number_input, *app.main.select_slider, *app.main.segmented_control)
     return {control.key for control in controls}
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 from test_home_train import lines
 
 pytestmark = pytest.mark.usefixtures("every_tab")
-
-Opener = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])

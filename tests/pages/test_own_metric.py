@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, words
 
 from ui.work.metrics import OWN
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 SAME = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
 """Gains of 2^y − 1 by grade, so that both are equal."""
 OF_CHANGES = ["why", "convergence", "low_rank"]

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import TABS, opened, words
+from conftest_pages import TABS, Opener, opened, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import FEW
 
-from ui.controls.navigation import ENTRIES, Entry
-
 
 @pytest.mark.parametrize("page", TABS)
-def test_only_the_open_tab_is_drawn(
-    page: str, open_page: Callable[..., AppTest], data_set: Callable[[str], None]
-) -> None:
+def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("small")
     drawn, app = {}, open_page(page, data="edge", m=10, **FEW.get(page, {}))
     for view in TABS[page]:
@@ -27,7 +23,9 @@ def test_only_the_open_tab_is_drawn(
     assert drawn == {view: {view} for view in TABS[page]}
 
 
-def test_what_a_tab_asks_for_is_kept_while_another_is_open(open_page: Callable[..., AppTest]) -> None:
+def test_what_a_tab_asks_for_is_kept_and_the_link_comes_when_its_place_is_opened(
+    open_page: Opener,
+) -> None:
     app = open_page("train", m=10)
     query = app.selectbox(key="query").options[3]
     app.selectbox(key="query").set_value(int(query)).run()
@@ -38,22 +36,6 @@ def test_what_a_tab_asks_for_is_kept_while_another_is_open(open_page: Callable[.
     app.session_state["view"] = "One query"
     app.run()
     assert f"Query {query}" in words(app)
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
-def test_no_closed_expander_has_a_table_or_code(
-    open_page: Callable[..., AppTest], data_set: Callable[[str], None], entry: Entry
-) -> None:
-    """The browser would load large scripts for them before the first figure."""
-    data_set("small")
-    app = open_page(entry.file, data="edge", m=10)
-    assert app.sidebar.expander
-    for box in app.expander:
-        assert not (box.dataframe or box.code) or box.proto.expanded, box.label
-
-
-def test_the_link_comes_when_its_place_is_opened(open_page: Callable[..., AppTest]) -> None:
-    app = open_page("train", m=10)
     assert not app.sidebar.get("code")
     assert "m=10" in opened(app, "share-and-presets").sidebar.code[0].value
 

@@ -22,7 +22,6 @@ LINEAR = RunSpec("synthetic-demo", "Fold2", "", "none").linear(0.3)
 
 
 def stored(specs: Iterable[RunSpec]) -> list[str]:
-    """Train and store these runs; return their digests."""
     made: list[RunRecord] = []
     for spec in specs:
         fold = fold_of(spec)

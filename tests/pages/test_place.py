@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from conftest_pages import words
+from conftest_pages import Opener, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.processes import ProcessId
@@ -17,7 +17,6 @@ from rankviz.store.study import HERE, SHARDS, TASKS
 from ui.work.place import CLUSTER, cluster_words
 from ui.work.run_store import forget, run_store
 
-Opener = Callable[..., AppTest]
 WORKER = {"address": "tcp://one", "threads": 2, "memory": 1e9, "limit": 4e9, "tasks": 1}
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import components, tell, words
+from conftest_pages import Opener, components, tell, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz.datasets.letor import parse_letor
@@ -21,7 +20,6 @@ from ui.learn.playground import letor
 from ui.learn.playground_scene import EDGE, LONGEST, MOST, Document, PlaneState, Scene
 from ui.shell.components import SCRIPTS
 
-Opener = Callable[..., AppTest]
 PUT = {"kind": "put", "x": 0.5, "y": -0.25, "grade": 3, "query": 1}
 
 

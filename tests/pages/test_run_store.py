@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import figures
+from conftest_pages import Opener, figures
 from runs_once import RunsOnce
 from sqlalchemy import select, update
-from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import load_demo
@@ -28,7 +26,7 @@ SPEC = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear
 
 
 def test_what_a_page_makes_is_kept_and_found_again(
-    open_page: Callable[..., AppTest], runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_page("train", m=20)
     run_store.keeper().wait()
@@ -54,7 +52,7 @@ def test_a_run_from_zero_is_also_that_with_other_starts_and_no_other_is() -> Non
 
 
 def test_pages_work_without_the_store(
-    open_page: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "file" / "runs.sqlite"))
@@ -95,7 +93,7 @@ def test_a_store_that_is_not_sound_is_checked_each_minute(monkeypatch: pytest.Mo
         assert len(purges) == number
 
 
-def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[..., AppTest]) -> None:
+def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Opener) -> None:
     open_page("train", m=20)
     run_store.keeper().wait()
     with run_store.run_store().database.writing() as connection:
@@ -111,7 +109,7 @@ def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Callable[...
     assert b"damaged" not in kept
 
 
-def test_pages_of_the_store_say_what_was_set_aside(open_page: Callable[..., AppTest], tmp_path: Path) -> None:
+def test_pages_of_the_store_say_what_was_set_aside(open_page: Opener, tmp_path: Path) -> None:
     run_store.run_store().close()
     file = tmp_path / "runs" / "runs.sqlite"
     with sqlite3.connect(file) as other:
@@ -128,6 +126,6 @@ def test_pages_of_the_store_say_what_was_set_aside(open_page: Callable[..., AppT
     assert not [one for one in open_page("runs").info if "another version of rankviz" in one.value]
 
 
-def test_whose_a_run_is_outlives_the_page(open_page: Callable[..., AppTest]) -> None:
+def test_whose_a_run_is_outlives_the_page(open_page: Opener) -> None:
     app = open_page("train", m=5)
     assert any(COOKIE in element.proto.body for element in app.get("html"))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -29,13 +29,11 @@ from ui.compare.runs_actions import CHOSEN
 from ui.compare.runs_filters import Columns
 from ui.work.run_store import run_store
 
-Opener = Callable[..., AppTest]
 ME, YOU = "1" * 32, "2" * 32
 HOSTILE = "![p](https://elsewhere.example/p.png) **b**"
 
 
 def digest_of(secret: str) -> str:
-    """The visitor who has this secret."""
     return blake2b(secret.encode(), digest_size=16).hexdigest()
 
 
@@ -65,12 +63,10 @@ def store(made: list[RunRecord], as_visitor: Callable[[str], None]) -> RunStore:
 
 
 def rows(app: AppTest) -> pd.DataFrame:
-    """The table of the page."""
     return app.dataframe[0].value
 
 
 def choose(app: AppTest, digests: list[str]) -> None:
-    """Choose runs, as boxes of the table do."""
     app.session_state[CHOSEN] = digests
     app.run()
 
@@ -118,15 +114,14 @@ def test_a_link_to_lost_runs_offers_ways_on_without_any_run(open_page: Opener) -
 
 
 @pytest.mark.usefixtures("store")
-def test_no_run_is_best_where_all_are_as_good(open_page: Opener, made: list[RunRecord]) -> None:
+def test_equal_runs_have_no_best_and_only_what_differs_has_a_column(
+    open_page: Opener, made: list[RunRecord]
+) -> None:
     (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.3f}" for record in made}
     app = open_page("runs")
     assert app.header[0].value == f"All 5 runs on made fold 1 have validation NDCG@10 {value}."
-
-
-@pytest.mark.usefixtures("store")
-def test_only_what_differs_has_a_column(open_page: Opener) -> None:
-    app = open_page("runs")
+    assert sorted(rows(app)["C"]) == [-8, -7, -7, -6, -4]
+    assert rows(app)["Seed"].isna().sum() == 3, "gaps are gaps"
     assert {"C", "Feature map", "Seed", "NDCG@10, validation", "seconds", "made"} <= set(rows(app))
     assert not {"Data set", "Loss", "m", "state", "whose", "tags"} & set(rows(app))
     said = next(text for text in words(app).splitlines() if text.startswith("All: "))
@@ -134,13 +129,12 @@ def test_only_what_differs_has_a_column(open_page: Opener) -> None:
     assert "made" in said
     app.toggle(key="everything").set_value(True).run()
     assert {"Data set", "Loss", "m"} <= set(rows(app))
-
-
-@pytest.mark.usefixtures("store")
-def test_powers_are_written_as_such_and_gaps_as_gaps(open_page: Opener) -> None:
-    shown = rows(open_page("runs"))
-    assert sorted(shown["C"]) == [-8, -7, -7, -6, -4]
-    assert shown["Seed"].isna().sum() == 3
+    assert not [title for title in rows(app) if "test" in title]
+    app.get("button_group")[0].set_value(["vali", "test"]).run()
+    assert "NDCG@10, test" in rows(app)
+    choose(app, [made[0].spec.hash])
+    assert app.button(key="runs-open").disabled
+    assert app.button(key="runs-open").help == "Its data are not here."
 
 
 @pytest.mark.parametrize(
@@ -204,14 +198,6 @@ def test_numbers_are_chosen_by_a_range(open_page: Opener) -> None:
     press(app, "show-all")
     assert len(rows(app)) == 5
     assert not {"by", "only_C"} & set(app.query_params)
-
-
-@pytest.mark.usefixtures("store")
-def test_test_metrics_are_shown_on_request_only(open_page: Opener) -> None:
-    app = open_page("runs")
-    assert not [title for title in rows(app) if "test" in title]
-    app.get("button_group")[0].set_value(["vali", "test"]).run()
-    assert "NDCG@10, test" in rows(app)
 
 
 def test_marks_are_kept(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
@@ -306,14 +292,6 @@ def test_foreign_text_is_shown_as_it_is(
     assert "<img" not in str(figure)
 
 
-@pytest.mark.usefixtures("store")
-def test_a_run_whose_data_are_gone_is_not_opened(open_page: Opener, made: list[RunRecord]) -> None:
-    app = open_page("runs")
-    choose(app, [made[0].spec.hash])
-    assert app.button(key="runs-open").disabled
-    assert app.button(key="runs-open").help == "Its data are not here."
-
-
 def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
     wanted = made[0].spec.but(C=8.0)
     store.studies.submit(Study(digest_of(ME), "a sweep"), [wanted])
@@ -331,13 +309,6 @@ def test_a_study_narrows_the_list(open_page: Opener, store: RunStore, made: list
     app = open_page("runs", study=f"seeds · {study[:6]}")
     assert len(rows(app)) == 2
     assert list(rows(app)["Seed"]) == [0, 1]
-
-
-def test_without_runs_it_is_said_what_to_do(open_page: Opener, as_visitor: Callable[[str], None]) -> None:
-    as_visitor("3" * 32)
-    app = open_page("runs")
-    assert app.header[0].value == "No runs yet."
-    assert "Train one" in [link.proto.label for link in app.get("page_link")]
 
 
 def test_a_store_out_of_reach_is_a_sentence(
@@ -400,8 +371,11 @@ def test_a_selection_leaves_as_one_file_and_as_a_table(
     store: RunStore, made: list[RunRecord], tmp_path: Path
 ) -> None:
     digests = [record.spec.hash for record in made[:2]]
-    content = actions._exported(digests, digest_of(ME))()
-    assert content == exported(store, digests, tmp_path)
+    files = (actions._exported(digests, digest_of(ME))(), exported(store, digests, tmp_path))
+    one, other = (zipfile.ZipFile(io.BytesIO(file)) for file in files)
+    assert {name: one.read(name) for name in one.namelist()} == {
+        name: other.read(name) for name in other.namelist()
+    }, "but for the times"
     store.marks.note(digest_of(ME), digests, "=1+1")
     table = actions.flat(store.listing.seen_by(digest_of(ME)).loc[digests])
     text = actions.as_csv(table)
@@ -464,19 +438,6 @@ def test_small_tolerances_are_written_as_powers_of_ten() -> None:
     assert columns.base("tol") == 10
     assert not columns.by_powers("n_components", columns.table)
     assert not columns.by_powers("coef0", columns.table)
-
-
-def test_another_file_than_the_run_it_names_is_refused(
-    store: RunStore, made: list[RunRecord], tmp_path: Path
-) -> None:
-    digest = made[0].spec.hash
-    path = tmp_path / "forged.rankviz"
-    exported(store, [digest], tmp_path)
-    with zipfile.ZipFile(tmp_path / "some.rankviz") as source, zipfile.ZipFile(path, "w") as forged:
-        forged.writestr("runs.json", source.read("runs.json"))
-        forged.writestr(f"{digest}.npz", made[1].to_bytes())
-    with pytest.raises(DataError, match="another run"):
-        actions.store_upload(Upload("forged.rankviz", io.BytesIO(path.read_bytes())))
 
 
 def test_a_damaged_upload_is_said_on_the_page(

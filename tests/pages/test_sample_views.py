@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 from test_home_train import decoded, lines
 
 from rankviz import RunRecord, RunSpec, execute_all
@@ -16,14 +15,12 @@ from rankviz.models.methods import METHODS
 from ui.study.ndcg_vs_m_words import INFOS
 from ui.work import jobs
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
 QUICK = {"upto": 10, "m": 10, "exact": "false", "curvedraws": 2, "noisedraws": 2}
 
 
 @pytest.fixture(autouse=True)
 def live(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All runs are made while the page waits."""
     monkeypatch.setattr(jobs, "LIVE_IN_ALL", 600.0)
 
 
@@ -44,12 +41,16 @@ def test_the_learning_curve_is_the_library_s(open_page: Opener) -> None:
     assert [header.value for header in app.header][1].startswith("By NDCG@10, Nyström")
 
 
-def test_label_noise_is_the_library_s(open_page: Opener) -> None:
+def test_label_noise_is_the_library_s_and_follows_its_controls(open_page: Opener) -> None:
     app = open_page("ndcg_vs_m", view="Label noise", **QUICK)
     drawn = lines(figures(app)[1])
     expected = of_model(dict(execute_all([SPEC.but(flipped=0.2, draw=draw) for draw in (0, 1)])))
     assert drawn["Nyström, m = 10"][3] == pytest.approx(expected, abs=1e-3)
     assert "of its training grades flipped" in words(app)
+    app.slider(key="noisedraws").set_value(1).run()
+    app.number_input(key="noisefirst").set_value(5).run()
+    expected = of_model(dict(execute_all([SPEC.but(flipped=0.4, draw=5)])))
+    assert lines(figures(app)[1])["Nyström, m = 10"][-1] == pytest.approx(expected, abs=1e-3)
 
 
 def test_all_maps_and_another_metric(open_page: Opener) -> None:
@@ -60,22 +61,10 @@ def test_all_maps_and_another_metric(open_page: Opener) -> None:
     assert "By MAP, random Fourier" in words(app)
 
 
-def test_runs_of_a_tab_are_made_when_it_is_open(open_page: Opener) -> None:
-    app = open_page("ndcg_vs_m", **QUICK)
-    assert len(figures(app)) == 2
-    assert "flipped" not in words(app)
-
-
-def test_controls_change_what_is_asked_for(open_page: Opener) -> None:
-    app = open_page("ndcg_vs_m", view="Label noise", **QUICK)
-    app.slider(key="noisedraws").set_value(1).run()
-    app.number_input(key="noisefirst").set_value(5).run()
-    expected = of_model(dict(execute_all([SPEC.but(flipped=0.4, draw=5)])))
-    assert lines(figures(app)[1])["Nyström, m = 10"][-1] == pytest.approx(expected, abs=1e-3)
-
-
 def test_what_takes_long_is_offered_with_its_cost(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_page("ndcg_vs_m", **QUICK)  # the runs of the figure above are there
+    first = open_page("ndcg_vs_m", **QUICK)  # the runs of the figure above are there
+    assert len(figures(first)) == 2
+    assert "flipped" not in words(first), "runs of a tab are made when it is open"
     monkeypatch.setattr(jobs, "LIVE_IN_ALL", 0.0)
     app = open_page("ndcg_vs_m", view="Learning curve", **QUICK)
     assert "Training these" in words(app)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 import strangers
-from conftest_pages import figures, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, figures, words
 from test_home_train import lines
 
 from rankviz import RunSpec, execute
@@ -20,7 +19,6 @@ from ui.study.ndcg_vs_m_words import seconds_in_words
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 LINK = {"method": "feature mean", "m": 10}
 METRIC = "NDCG@10"
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from conftest_pages import Opener
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -45,7 +46,7 @@ from ui.shell.server import (
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_first_page", Lock())
     gc.unfreeze()

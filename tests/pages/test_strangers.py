@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import figures, shown, words
-from streamlit.testing.v1 import AppTest
-from test_every_page import READING
+from conftest_pages import Opener, figures, shown, words
+from test_every_page import FEW, READING
 
 from rankviz.common.settings import Typed, Whole
 from rankviz.features import FEATURE_MAPS, KERNELS
@@ -26,7 +25,6 @@ from rankviz.models.methods import METHODS
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 
 STRANGERS: dict[str, tuple[dict[str, str], *tuple[tuple[dict[str, Any], Any], ...]]] = {
     "loss and kernel": (
@@ -82,7 +80,7 @@ def test_every_page_shows_it_or_says_why_not(
     page: str, kind: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:
     link = stranger(kind)
-    app = open_page(page, m=10, **link)
+    app = open_page(page, m=10, **FEW.get(page, {}), **link)
     for key, chosen in STRANGERS[kind][0].items():
         assert app.session_state[key] == ("exact" if chosen == "exact kernel" else "stranger")
     said = words(app)

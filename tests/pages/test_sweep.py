@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import strangers
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
+from runs_once import RunsOnce
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
@@ -33,21 +35,22 @@ from ui.study.sweep_studies import Sweep
 from ui.work.folds import digest_of
 from ui.work.run_store import forget, run_store
 
-Opener = Callable[..., AppTest]
 SMALL = {"m": 5, "xcby": 4, "xgby": 4, "xc": [-4, 0], "xg": [-4, 0]}
 """A grid of two values of C and two of γ."""
 
 
 @pytest.fixture(autouse=True)
-def no_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nobody works on studies but the test itself."""
+def no_processes(monkeypatch: pytest.MonkeyPatch, runs_once: RunsOnce) -> Iterator[None]:
+    """Nobody works on studies but the test itself, which makes each run once for all tests."""
+    once = lambda specs, callback, *, fold, where: runs_once(specs, callback, fold=fold)  # noqa: E731
+    monkeypatch.setattr("rankviz.store.family_runner.execute_all", once)
     monkeypatch.setattr(LocalWorkers, "maintain", lambda self: None)
     yield
     forget()
 
 
 @pytest.fixture
-def opened(open_page: Opener) -> Callable[..., AppTest]:
+def opened(open_page: Opener) -> Opener:
     """Opens the page with settings of a link, some of which have two ends."""
 
     def on(**params: object) -> AppTest:
@@ -61,7 +64,7 @@ def opened(open_page: Opener) -> Callable[..., AppTest]:
 
 
 @pytest.fixture
-def started(opened: Callable[..., AppTest]) -> AppTest:
+def started(opened: Opener) -> AppTest:
     """A page on which the small grid was started."""
     return press(opened(**SMALL), "start-sweep")
 
@@ -104,7 +107,7 @@ def table_of(app: AppTest) -> Any:
     return run_store().listing.of_study(status.id, status.study.owner)
 
 
-def test_before_it_starts_a_design_says_what_it_comes_to(opened: Callable[..., AppTest]) -> None:
+def test_before_it_starts_a_design_says_what_it_comes_to(opened: Opener) -> None:
     app = opened(**SMALL)
     assert app.header[0].value.startswith("12 runs of 4 models: about")
     assert app.header[0].value.rstrip(".").endswith(" with 2 worker processes")
@@ -114,7 +117,7 @@ def test_before_it_starts_a_design_says_what_it_comes_to(opened: Callable[..., A
     assert not run_store().studies.running()
 
 
-def test_what_starts_is_in_the_store_with_the_digests_of_its_data(started: AppTest) -> None:
+def test_what_starts_is_in_the_store_and_pauses_resumes_and_stops(started: AppTest) -> None:
     study = study_of(started)
     status = run_store().studies.status(study)
     assert (status.total, status.done, status.asked) == (12, 0, RUNNING)
@@ -123,25 +126,12 @@ def test_what_starts_is_in_the_store_with_the_digests_of_its_data(started: AppTe
     assert all(spec.digest == digest_of(spec) for spec in specs)
     assert [spec.but(digest="") for spec in specs] == design_of(study).specs()
     assert "No cell complete yet" in started.header[0].value
+    for key, asked in (("Pause", PAUSED), ("Resume", RUNNING), ("Stop", STOPPED), ("Resume", RUNNING)):
+        press(started, f"sweep-{key}")
+        assert run_store().studies.status(study).asked == asked
 
 
-def test_the_map_fills_in_and_says_what_is_best(started: AppTest) -> None:
-    app = make(started)
-    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
-    assert f"validation NDCG@10 {chosen.validation:.3f}" in app.header[0].value
-    assert app.header[0].value.startswith("Best: C = ")
-    values = [value for row in figures(app)[0]["data"][0]["z"] for value in row]
-    assert max(values) == pytest.approx(chosen.validation)
-    app.selectbox(key="metric").set_value("Own …").run()
-    assert "Write a metric in the field" in words(app)
-    same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
-    app.text_input(key="own").set_value(same).run()
-    assert not app.exception
-    assert not app.error
-    assert f"validation {same} {chosen.validation:.3f}" in app.header[0].value
-
-
-def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..., AppTest]) -> None:
+def test_the_same_design_is_not_made_again(started: AppTest, opened: Opener) -> None:
     make(started)
     app = press(started, "new-sweep")
     assert "all exist" in app.header[0].value
@@ -152,6 +142,7 @@ def test_the_same_design_is_not_made_again(started: AppTest, opened: Callable[..
 def test_the_chosen_cell_says_what_equal_scores_make(
     started: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("rankviz.store.family_runner.execute_all", execute_all)
     monkeypatch.setattr(
         "rankviz.runs.families.compared", lambda *given: (compared(*given)[0], {"NDCG@10": 0.9876})
     )
@@ -193,20 +184,6 @@ def test_another_visitor_sees_a_sentence_and_a_shared_sweep(started: AppTest, op
     assert not [one for one in other.button if one.key in ("sweep-Stop", "sweep-Pause")]
 
 
-def test_a_sweep_that_is_not_there_is_a_sentence_with_a_way_on(started: AppTest, open_page: Opener) -> None:
-    study, studies = study_of(started), run_store().studies
-    owner = studies.status(study).study.owner
-    for unknown in ("0" * 32, "x" * 3000):
-        assert_no_sweep(open_page("sweep", study=unknown), "There is no study with this id")
-    studies.share(study, owner, True)
-    studies.delete(study, owner)
-    app = open_page("sweep", study=study)
-    assert_no_sweep(app, "It was deleted")
-    press(app, "new-sweep")
-    assert app.button(key="start-sweep")
-    assert "study" not in app.query_params
-
-
 def assert_no_sweep(app: AppTest, why: str) -> None:
     """The page has its title, says why there is no sweep, lists those there are, and offers a new one."""
     assert app.title[0].value == "Sweep"
@@ -215,13 +192,6 @@ def assert_no_sweep(app: AppTest, why: str) -> None:
     assert "No sweeps yet" in words(app) or app.subheader[0].value.startswith("Your sweeps")
     assert not figures(app)
     assert not app.error
-
-
-def test_pause_resume_and_stop(started: AppTest) -> None:
-    study = study_of(started)
-    for key, asked in (("Pause", PAUSED), ("Resume", RUNNING), ("Stop", STOPPED), ("Resume", RUNNING)):
-        press(started, f"sweep-{key}")
-        assert run_store().studies.status(study).asked == asked
 
 
 def test_a_run_that_fails_is_told_with_its_reason(started: AppTest) -> None:
@@ -268,7 +238,7 @@ def test_a_cell_opens_in_train_without_training(
     assert [spec.feature_map for spec in made] == ["linear"]  # that is drawn beside it
 
 
-def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
+def test_the_map_fills_in_and_a_ticked_cell_is_looked_at(started: AppTest) -> None:
     app = make(started)
     app.session_state["cell"] = study_of(app), 3
     app.run()
@@ -277,10 +247,22 @@ def test_a_ticked_cell_is_looked_at(started: AppTest) -> None:
     app.session_state["view"] = "Cells"
     (cells,) = (one.value for one in app.run().dataframe if "NDCG@10" in one.value)
     assert cells["NDCG@10"].is_monotonic_decreasing
+    chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
+    assert f"validation NDCG@10 {chosen.validation:.3f}" in app.header[0].value
+    assert app.header[0].value.startswith("Best: C = ")
+    values = [value for row in figures(app)[0]["data"][0]["z"] for value in row]
+    assert max(values) == pytest.approx(chosen.validation)
+    app.selectbox(key="metric").set_value("Own …").run()
+    assert "Write a metric in the field" in words(app)
+    same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
+    app.text_input(key="own").set_value(same).run()
+    assert not app.exception
+    assert not app.error
+    assert f"validation {same} {chosen.validation:.3f}" in app.header[0].value
 
 
 def test_made_up_visitors_of_one_address_leave_runs_for_others(
-    opened: Callable[..., AppTest], bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    opened: Opener, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bounded(live_runs=100, live_runs_each=50, live_runs_address=60)
     monkeypatch.setattr(sweep_design, "address", lambda: "one place")
@@ -302,22 +284,13 @@ def test_made_up_visitors_of_one_address_leave_runs_for_others(
     run_store().studies.stop(study_of(app), run_store().studies.status(study_of(app)).study.owner)
 
 
-def test_bounds_are_sentences(opened: Callable[..., AppTest], bounded: Callable[..., None]) -> None:
+def test_bounds_are_sentences(opened: Opener, bounded: Callable[..., None]) -> None:
     bounded(live_runs_each=3)
     app = press(opened(**SMALL), "start-sweep")
     assert "one visitor may have 3" in app.warning[0].value
     assert "study" not in app.query_params
     bounded(sweep_runs=3)
     assert "more than the 3 of one sweep here" in opened(**SMALL).error[0].value
-
-
-def test_more_cells_need_the_adviser(started: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = make(started)
-    app.session_state["view"] = "More cells"
-    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
-    app = press(app.run(), "ask-for-more")
-    assert "rankviz&#91;advise&#93;" in app.warning[0].value
-    assert not press(app, "new-sweep").warning
 
 
 def test_a_store_out_of_reach_is_a_sentence(
@@ -329,15 +302,13 @@ def test_a_store_out_of_reach_is_a_sentence(
     assert open_page("sweep").error
 
 
-@pytest.mark.parametrize(
-    ("design", "begins"), [("C and γ", "γ × C"), ("C for each", "C,"), ("C in two", "C,")]
-)
-def test_designs_of_papers(design: str, begins: str, open_page: Opener) -> None:
+def test_designs_of_papers(open_page: Opener) -> None:
     app = open_page("sweep")
     options = app.selectbox(key="design").options
-    app.selectbox(key="design").set_value(next(one for one in options if one.startswith(design))).run()
-    assert not app.error
-    assert app.text_input(key="sweep-title").placeholder.startswith(begins)
+    for design, begins in (("C and γ", "γ × C"), ("C for each", "C,"), ("C in two", "C,")):
+        app.selectbox(key="design").set_value(next(one for one in options if one.startswith(design))).run()
+        assert not app.error
+        assert app.text_input(key="sweep-title").placeholder.startswith(begins)
 
 
 def test_folds_are_chosen_by_their_numbers(open_page: Opener) -> None:
@@ -378,29 +349,48 @@ def test_two_sweeps_beside_one_another_share_their_colours(started: AppTest) -> 
 
 
 def study_of_first(app: AppTest) -> str:
-    """The one study that is listed."""
     (key,) = [one.key for one in app.button if str(one.key).startswith("open-")]
     return str(key).removeprefix("open-")
 
 
-def test_an_extended_study_has_the_cells_of_both(started: AppTest) -> None:
-    pytest.importorskip("optuna")
+def test_more_cells_need_the_adviser_and_something_to_choose(
+    started: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = make(started)
     app.session_state["view"] = "More cells"
     before = study_of(app)
-    app = press(app.run(), "ask-for-more")
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "optuna", None)
+        app = press(app.run(), "ask-for-more")
+        assert "rankviz&#91;advise&#93;" in app.warning[0].value
+    pytest.importorskip("optuna")
+    app = press(app, "ask-for-more")
     assert "all cells are made" in app.warning[0].value
     assert study_of(app) == before
+    assert not press(app, "new-sweep").warning
 
 
-def test_a_study_that_is_no_sweep_is_a_sentence(started: AppTest, open_page: Opener) -> None:
+def test_what_is_no_sweep_or_not_there_is_a_sentence_with_a_way_on(
+    started: AppTest, open_page: Opener
+) -> None:
     status = run_store().studies.status(study_of(started))
     spec = RunSpec("synthetic-demo", digest="0" * 16)
     other = run_store().studies.submit(Study(status.study.owner, "page", kind="page", shared=True), [spec])
     assert_no_sweep(open_page("sweep", study=other), "cannot be shown as a sweep")
+    study, studies = study_of(started), run_store().studies
+    owner = studies.status(study).study.owner
+    for unknown in ("0" * 32, "x" * 3000):
+        assert_no_sweep(open_page("sweep", study=unknown), "There is no study with this id")
+    studies.share(study, owner, True)
+    studies.delete(study, owner)
+    app = open_page("sweep", study=study)
+    assert_no_sweep(app, "It was deleted")
+    press(app, "new-sweep")
+    assert app.button(key="start-sweep")
+    assert "study" not in app.query_params
 
 
-def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Callable[..., AppTest]) -> None:
+def test_a_sweep_that_keeps_how_it_chooses_is_shown_so(opened: Opener) -> None:
     """As one of the command line does; what the address says goes first."""
     app = opened(**SMALL)
     study = study_of(make(press(app, "start-sweep")))
@@ -437,7 +427,7 @@ def test_the_list_tells_the_cell_that_a_sweep_keeps_to_choose(started: AppTest) 
         assert told.format(chosen.validation) in listed(app)
 
 
-def test_a_sweep_of_a_paper_keeps_how_the_paper_chose(opened: Callable[..., AppTest]) -> None:
+def test_a_sweep_of_a_paper_keeps_how_the_paper_chose(opened: Opener) -> None:
     app = press(opened(design="C for each fold (chapelle2010 §5.1, Table 2)"), "start-sweep")
     kept = Choice.of_study(run_store().studies.status(study_of(app)).study.design)
     assert kept == Choice("NDCG@10", per_fold=True)
@@ -457,7 +447,6 @@ def test_more_cells_are_chosen_among_as_before(open_page: Opener) -> None:
 
 
 def listed(app: AppTest) -> str:
-    """The list of sweeps, in words."""
     app.session_state["view"] = "Your sweeps"
     return words(app.run())
 

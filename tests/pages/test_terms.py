@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener
 
 from ui.learn.lessons import order
 from ui.shell.term_pictures import PICTURES
@@ -129,7 +129,7 @@ def test_technical_words_of_labels_open_a_sentence(label: str) -> None:
     assert str(terms_in(label)).startswith("![](data:image/svg+xml")
 
 
-def test_an_answer_explains_its_terms(open_page: Callable[..., AppTest]) -> None:
+def test_an_answer_explains_its_terms(open_page: Opener) -> None:
     heading = open_page("train", m=10).header[0]
     assert "NDCG@10" in heading.value
     assert heading.help == terms_in(heading.value)
@@ -141,9 +141,8 @@ def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
     assert meaning("no such thing") is None
 
 
-@pytest.mark.parametrize("page", ["home", "influence", "low_rank"])
-def test_the_glossary_stands_beside_the_title(open_page: Callable[..., AppTest], page: str) -> None:
-    app = open_page(page, m=10)
+def test_the_glossary_stands_beside_the_title(open_page: Opener) -> None:
+    app = open_page("low_rank", m=10)
     below = [getattr(one, "proto", None) for one in flat(app.main)]
     title = next(k for k, proto in enumerate(below) if getattr(proto, "tag", "") == "h1")
     assert glossary() in below[title + 1].body
@@ -157,7 +156,6 @@ def test_the_glossary_begins_with_the_basic_terms() -> None:
 
 
 def flat(node: Any) -> Iterator[Any]:
-    """The elements below a node, in their order."""
     for child in node.children.values():
         if hasattr(child, "children"):
             yield from flat(child)
@@ -165,7 +163,7 @@ def flat(node: Any) -> Iterator[Any]:
             yield child
 
 
-def test_tiles_say_what_they_count(open_page: Callable[..., AppTest]) -> None:
+def test_tiles_say_what_they_count(open_page: Opener) -> None:
     helps = {tile.label: tile.help for tile in open_page("train", m=10).metric}
     assert helps["NDCG@10"] == explained("NDCG@k")
     assert all(helps.values())

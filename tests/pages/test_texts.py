@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest_pages import APP, words
+from conftest_pages import APP, Opener, words
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.runtime import caching
-from streamlit.testing.v1 import AppTest
 
 from rankviz.common.numbers import as_csv
 from rankviz.datasets import RankingData
@@ -23,7 +21,6 @@ from ui.work.runs import _memory
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
-Opener = Callable[..., AppTest]
 PICTURE = "![p](https://elsewhere.example/p.png)"
 HOSTILE = (PICTURE, "<img src=//elsewhere.example>", "[a](http://elsewhere.example)", "$x$ **b** `c` :red[d]")
 CORE = {"describe", "data_words"}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from conftest_pages import Opener, execute
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
 from rankviz.metrics.significance import compare
-from rankviz.runs.run import execute
 from ui.controls import trail
 from ui.controls.widgets import USUAL_METRIC
 from ui.defaults import page_hash
 from ui.shell import words
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 HIGHER = SPEC.but(C=2.0**-3)
 
@@ -46,15 +43,16 @@ def buttons(app: AppTest) -> list[str]:
     return [one.label for one in app.button if str(one.key).startswith("back-to-")]
 
 
-def test_at_first_there_is_no_change(train: AppTest) -> None:
+def test_a_change_is_compared_with_the_model_before_it_and_one_click_leads_back(train: AppTest) -> None:
     assert words.NO_CHANGE_YET in effects(train)
     assert not buttons(train)
-
-
-def test_a_change_is_compared_with_the_model_before_it(train: AppTest) -> None:
     change(train, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(train)
     assert buttons(train) == ["C 2⁻⁴"]
+    train.button(key="back-to-0").click().run()
+    assert train.session_state["c"] == -4
+    assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in effects(train)
+    assert buttons(train) == ["C 2⁻³"]
 
 
 def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
@@ -84,14 +82,6 @@ def test_another_page_begins_with_the_metric_chosen_last(train: AppTest) -> None
         assert title == "Data" or train.selectbox(key="metric").value == "P@5"
 
 
-def test_one_click_leads_back(train: AppTest) -> None:
-    change(train, c=-3)
-    train.button(key="back-to-0").click().run()
-    assert train.session_state["c"] == -4
-    assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in effects(train)
-    assert buttons(train) == ["C 2⁻³"]
-
-
 def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     change(train, c=-3)
     train.button(key="keep-comparing").click().run()
@@ -119,15 +109,6 @@ def test_another_fold_has_other_queries(train: AppTest) -> None:
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
 
 
-def test_another_seed_is_told_beside_it(train: AppTest) -> None:
-    change(train, c=-3)
-    moved = (
-        execute(HIGHER.but(seed=1)).metrics["vali"][USUAL_METRIC].mean()
-        - execute(HIGHER).metrics["vali"][USUAL_METRIC].mean()
-    )
-    assert words.OTHER_SEED.format(difference=trail.with_minus(moved, "+z.3f")) in effects(train)
-
-
 def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
@@ -147,7 +128,7 @@ def test_the_trail_is_short_and_has_each_model_once(train: AppTest) -> None:
 
 
 @pytest.mark.parametrize("page", ["why", "ndcg_vs_m"])
-def test_pages_that_train_the_model_tell_the_effect(page: str, train: AppTest, open_page: Opener) -> None:
+def test_pages_that_train_the_model_tell_the_effect(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2")
     change(app, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(app)

@@ -56,7 +56,6 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
 
 
 def at_once(asked: list[list[RunSpec]], seconds: float, patience: float = 60.0) -> list[object]:
-    """Return the results of visitors who request runs at the same time."""
     got: list[object] = []
 
     def ask(specs: list[RunSpec]) -> None:

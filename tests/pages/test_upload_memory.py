@@ -190,7 +190,6 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Files:
 def asked(
     files: Files, method: str, session: str, file: str, size: int | None, keeps: Callable[[], Any] = bool
 ) -> tuple[int, int]:
-    """Send a file in two blocks through the middleware; the status, and how many blocks were read off."""
     answers: list[Message] = []
     half = bytes((size or 0) // 2)
     blocks = [{"type": "http.request", "body": half, "more_body": more} for more in (True, False)]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest_pages import components, ordinary, words
-from streamlit.testing.v1 import AppTest
+from conftest_pages import Opener, components, ordinary, words
 
 from rankviz import evaluate
 from rankviz.learning.losses import LOSSES
@@ -17,8 +15,6 @@ from ui.controls.feature_names import given_names
 from ui.learn import weights as views
 from ui.learn.weights import described, from_a_link, in_a_link, of_query, packed
 from ui.learn.weights_words import OTHER_WEIGHTS
-
-Opener = Callable[..., AppTest]
 
 
 def test_the_browser_gets_columns_grades_and_ideals() -> None:

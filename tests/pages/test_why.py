@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import strangers
 import streamlit as st
-from conftest_pages import figures, opened, words
+from conftest_pages import Opener, figures, opened, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import Fold, RunSpec, crossings, execute, explain_margin
@@ -30,7 +30,6 @@ from ui.model.why_computations import MOST_REFITS
 from ui.model.why_words import NEEDS, SWAPS, WHAT_IT_IS, named_swap, signed
 from ui.shell.texts import escaped
 
-Opener = Callable[..., AppTest]
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
 QUERY = 1
 """Position of the query that is asked for."""
@@ -78,7 +77,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if column in frame.value)
 
 
-def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
+def test_sentence_and_shares_are_the_library_s_and_another_query_lets_the_pair_go(open_page: Opener) -> None:
     app = open_page("why", **pair())
     found = explain_margin(model(), *rows(0, 3))
     shown = table(opened(app, "why-features-table"), "share").sort_values("number")
@@ -96,6 +95,9 @@ def test_sentence_and_shares_are_the_library_s(open_page: Opener) -> None:
     numbers = figures(app)[0]["layout"]["yaxis2"]["ticktext"]
     assert numbers[0] == signed(found.values[np.abs(found.values).argmax()])
     assert numbers[-1] == signed(float(found.margin))
+    app.selectbox(key="query").set_value(int(fold().vali.query_ids[2])).run()
+    assert "above" not in app.query_params
+    assert "(rank 1," in app.header[0].value
 
 
 def test_the_other_way_round_it_says_below(open_page: Opener) -> None:
@@ -126,13 +128,6 @@ def test_the_address_has_what_was_chosen_and_nothing_that_is_not_there(open_page
     app.selectbox(key="below").set_value(name).run()
     assert "A and B are the same document" in app.info[0].value
     assert not figures(app)
-
-
-def test_another_query_lets_the_pair_go(open_page: Opener) -> None:
-    app = open_page("why", **pair())
-    app.selectbox(key="query").set_value(int(fold().vali.query_ids[2])).run()
-    assert "above" not in app.query_params
-    assert "(rank 1," in app.header[0].value
 
 
 def test_both_documents_stand_beside_the_spread_of_the_data(open_page: Opener) -> None:
@@ -192,10 +187,6 @@ def test_training_queries_are_left_out_as_the_library_does(open_page: Opener) ->
     np.testing.assert_allclose(figures(app)[-1]["data"][0]["y"], range(MOST_REFITS))
     assert views.queries_answer(found) in app.header[1].value
     assert views.estimates_quality(found) in words(app)
-
-
-def test_only_the_current_model_s_queries_can_be_left_out_on_what_if(open_page: Opener) -> None:
-    app = open_page("why", view="Training queries", **pair())
     assert [button.label for button in app.button if "on What if" in button.label]
     app = open_page("why", view="Training queries", of="linear", **pair())
     assert len(figures(app)) == 2
@@ -337,7 +328,6 @@ def test_names_are_shown_as_they_are_and_short_ones_are_in_the_address(open_page
 
 
 def asked_about(app: AppTest, key: str) -> str:
-    """Return label and help of the button of a list."""
     button = app.button(key=f"{key}-go")
     return f"{button.label} {button.proto.help}"
 

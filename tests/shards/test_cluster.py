@@ -34,14 +34,12 @@ WHOLE: dict[str, Any] = {"feature_map": "nystroem", "n_components": 40, "gamma":
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A cluster of two worker processes."""
     with local_cluster(2, 1e9) as address:
         yield address
 
 
 @pytest.fixture
 def cluster(address: str) -> Iterator[OnCluster]:
-    """The cluster, with five shards."""
     with OnCluster(address, shards=5) as where:
         yield where
 
@@ -78,7 +76,6 @@ def test_scores_stay_with_the_workers_until_they_are_asked_for(cluster: OnCluste
 
 
 def mapped(folder: Path) -> RankingData:
-    """The data with X in a file."""
     file = folder / "X.bin"
     file.write_bytes(b"\0" * 64 + DATA.X.tobytes())
     X = np.memmap(file, np.float64, "r", 64, DATA.X.shape)

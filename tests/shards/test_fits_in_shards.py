@@ -42,7 +42,6 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 def both(settings: dict[str, Any], where: Backend) -> tuple[RankSVM, RankSVM]:
-    """A model in one piece and in shards."""
     settings = {"gamma": 0.3, "C": 0.02} | settings
     return RankSVM(**settings).fit_data(DATA), RankSVM(**settings).fit_in_shards(DATA, where)
 

@@ -47,7 +47,6 @@ LOSSES_AND_COSTS: list[dict[str, Any]] = [
 
 
 def plain(model: RankSVM) -> RankObjective:
-    """The objective of a model in one piece."""
     space = FeatureSpace(MapFamily(model.unfitted_map(1.0, 0), DATA.X), DATA.X)
     costs = pair_costs(frozen_costs(model.costs), DATA.y, DATA.ptr)
     risk = risk_of(DATA.y, DATA.ptr, LOSSES[model.loss].surrogate(), costs)
@@ -55,7 +54,6 @@ def plain(model: RankSVM) -> RankObjective:
 
 
 def sharded(model: RankSVM, where: Backend, storage: FeatureStorage | None = None) -> ShardedObjective:
-    """The same over shards."""
     costs = pair_costs(frozen_costs(model.costs), DATA.y, DATA.ptr)
     plan = Plan(where.count(DATA.n_documents), storage or DoubleStorage(), 0, 0.0)
     family = MapFamily(model.unfitted_map(1.0, 0), DATA.X)
@@ -111,9 +109,11 @@ def test_the_hinge_smoothed_less_is_that_in_shards_too(here: Backend) -> None:
 
 
 @pytest.mark.parametrize("settings", MAPS, ids=name_of)
-def test_features_that_are_computed_again_are_the_same(settings: dict[str, Any]) -> None:
+def test_features_computed_again_or_in_single_precision_are_the_same(settings: dict[str, Any]) -> None:
     model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), NoStorage()))
+    whole = plain(model)
+    agree(whole, sharded(model, Here(5), NoStorage()))
+    agree(whole, sharded(model, Here(5), SingleStorage()), rtol=2e-6)
 
 
 def test_features_that_are_not_kept_are_computed_once_a_product(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,12 +153,6 @@ def test_no_more_columns_are_computed_than_are_asked_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(RBF, "matrix", noting)
     Recomputed(DATA.X, fitted).of(DATA.X[:7], 10)
     assert columns == [10]
-
-
-@pytest.mark.parametrize("settings", MAPS, ids=name_of)
-def test_features_in_single_precision_are_the_same_to_it(settings: dict[str, Any]) -> None:
-    model = RankSVM(C=0.02, **settings)
-    agree(plain(model), sharded(model, Here(5), SingleStorage()), rtol=2e-6)
 
 
 def test_columns_far_from_zero_are_moved_as_in_one_piece(

@@ -39,7 +39,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database."""
     if request.param == "sqlite":
         yield str(tmp_path / "runs.sqlite")
         return
@@ -71,7 +70,6 @@ def cold_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
-    """An empty store; whatever worker works on it is ended afterwards."""
     monkeypatch.setenv(ENVIRONMENT, address)
     monkeypatch.setenv(WORKERS_ENVIRONMENT, "2")
     monkeypatch.setenv(FOLDER_ENVIRONMENT, str(tmp_path))
@@ -83,7 +81,6 @@ def store(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.fixture
 def jobs(store: RunStore) -> WatchedStudies:
-    """Return the jobs of pages, with one worker."""
     return WatchedStudies(LocalWorkers(store, 1))
 
 
@@ -145,7 +142,6 @@ def base(fold: Fold) -> RunSpec:
 
 @pytest.fixture(scope="session")
 def specs(base: RunSpec) -> list[RunSpec]:
-    """Two families of three."""
     return [base.but(C=C, seed=seed) for seed in (0, 1) for C in (0.25, 0.5, 1.0)]
 
 

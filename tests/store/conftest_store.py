@@ -23,8 +23,6 @@ MODEL = ("small", "--set", "feature_map=nystroem", "--set", "n_components=10")
 
 
 class Sleeper(NamedTuple):
-    """A process in the place of a worker, the worker's name, and the environment it got."""
-
     process: ProcessId
     name: str
     environment: dict[str, str]
@@ -35,14 +33,12 @@ def states(store: RunStore, study: str) -> dict[str, int]:
 
 
 def take_lease(store: RunStore, worker: str) -> LeasedFamily:
-    """Take a lease, which must exist."""
     lease = store.queue.take(worker)
     assert lease is not None
     return lease
 
 
 def end_of_lease(store: RunStore, lease: LeasedFamily) -> None:
-    """Have the time of a lease pass."""
     with store.database.writing() as connection:
         connection.execute(update(families).where(families.c.id == lease.family).values(until=0.0))
 

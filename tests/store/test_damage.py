@@ -111,7 +111,6 @@ def use(store: RunStore, jobs: WatchedStudies, specs: list[RunSpec]) -> None:
 
 
 def count(store: RunStore) -> int:
-    """The rows of all tables."""
     with store.database.reading() as connection:
         return sum(
             connection.execute(select(func.count()).select_from(table)).scalar_one()

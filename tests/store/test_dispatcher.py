@@ -42,7 +42,6 @@ def study(root: Path, place: str, title: str = "a grid") -> Study:
 
 
 def seeds(base: RunSpec, runs: int) -> list[RunSpec]:
-    """Families of one run."""
     return [base.but(seed=k) for k in range(runs)]
 
 
@@ -172,7 +171,6 @@ def tasks(store: RunStore, place: OnCluster) -> ClusterWorkers:
 
 
 def many(base: RunSpec, runs: int) -> list[RunSpec]:
-    """Families of ten runs."""
     return [base.but(seed=k // 10, C=2.0 ** -(k % 10)) for k in range(runs)]
 
 

@@ -57,7 +57,6 @@ def lie(store: RunStore, made: Made, tmp_path: Path) -> RunSpec:
 
 
 def counts(store: RunStore) -> list[int]:
-    """Rows of all tables that an import writes to."""
     with store.database.reading() as connection:
         tables = (runs, records, marks, tags)
         return [connection.execute(select(func.count()).select_from(one)).scalar_one() for one in tables]

@@ -35,7 +35,6 @@ def unlimited_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_all(store: RunStore) -> None:
-    """Make what waits."""
     maker = FamilyRunner(store)
     while (lease := store.queue.take("w")) is not None:
         maker.make(lease)

@@ -75,7 +75,6 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedStu
 
 
 def fresh(folder: Path) -> WatchedStudies:
-    """An empty store."""
     for path in folder.glob("runs.sqlite*"):
         path.unlink()
     return WatchedStudies(LocalWorkers(RunStore(), 1))
@@ -122,7 +121,6 @@ def works(_: str) -> None:
 
 
 def waiting(jobs: WatchedStudies, root: Path) -> str:
-    """A job that waits."""
     return jobs.submit([SPEC, OTHER, FOURIER], owner="a", title="A job", roots=[root])
 
 

@@ -52,29 +52,24 @@ class Sweep:
         self.watch()
 
     def watch(self) -> None:
-        """Start the program that watches the sweep."""
         self.watcher = subprocess.Popen([sys.executable, "-c", WATCHER, self.study])
 
     def done(self) -> int:
-        """Return how many runs are made; -1 where the store cannot be read."""
         with suppress(StoreError):
             return self.store.studies.status(self.study).done
         return -1
 
     def contents(self) -> dict[str, bytes]:
-        """Return the records."""
         made = self.store.records.made([spec.hash for spec in self.specs])
         return {digest: self.store.records.content(digest) for digest in made}
 
     def held(self) -> dict[int, int]:
-        """Return the families that workers hold, with their process ids."""
         asked = select(families.c.id, workers.c.process).join(workers, workers.c.id == families.c.worker)
         with suppress(StoreError), self.store.database.reading() as connection:
             return {row.id: json.loads(row.process)["pid"] for row in connection.execute(asked)}
         return {}
 
     def end(self) -> None:
-        """End the watcher."""
         self.watcher.kill()
         self.watcher.wait()
 

@@ -30,12 +30,10 @@ def made() -> Sequence[RunRecord]:
 
 
 def room_for(made: Sequence[RunRecord], *which: int) -> int:
-    """Bytes of these runs with their records, and some more."""
     return int(1.07 * sum(len(made[number].to_bytes()) + ROW_BYTES for number in which)) + ROW_BYTES
 
 
 def aged(store: RunStore, days: float, *specs: RunSpec) -> None:
-    """Have runs be made so many days ago."""
     with store.database.writing() as connection:
         for spec in specs:
             which = runs.c.digest == spec.hash
@@ -43,7 +41,6 @@ def aged(store: RunStore, days: float, *specs: RunSpec) -> None:
 
 
 def there(store: RunStore, made: Sequence[RunRecord]) -> list[int]:
-    """Return the numbers of the records in the store."""
     found = store.records.find(SPECS)
     assert len(store.listing.every()) == len(found)
     return [number for number, record in enumerate(made) if record.spec in found]

@@ -136,7 +136,6 @@ def test_workers_leave_no_logs_where_nothing_went_wrong(
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
-    """The workers that were started."""
     found = list[ProcessId]()
 
     def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -160,7 +161,7 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     later, row = fold_later(spec), st.container(horizontal=True)
     row.download_button(
         f"The {PART_NAMES[part]} part as LETOR text",
-        lambda: _letor_text(later().parts[part]),
+        lambda: _written(write_letor, later().parts[part]),
         f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.txt",
         "text/plain",
         key="download-letor",
@@ -170,7 +171,7 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     )
     row.download_button(
         "Its grades as TREC's qrels",
-        lambda: _qrels(later().parts[part]),
+        lambda: _written(write_qrels, later().parts[part]),
         f"{spec.dataset.replace('/', '-')}-{spec.fold}-{part}.qrels",
         "text/plain",
         key="download-qrels",
@@ -179,15 +180,9 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
     )
 
 
-def _letor_text(data: RankingData) -> bytes:
+def _written(write: Callable[[RankingData, io.BytesIO], object], data: RankingData) -> bytes:
     text = io.BytesIO()
-    write_letor(data, text)
-    return text.getvalue()
-
-
-def _qrels(data: RankingData) -> bytes:
-    text = io.BytesIO()
-    write_qrels(data, text)
+    write(data, text)
     return text.getvalue()
 
 
