@@ -62,6 +62,14 @@ def test_models_on_two_data_sets_are_two() -> None:
     assert [one.label for one in found] == ["linear, demo", "linear, other"]
 
 
+def test_queries_without_a_value_do_not_weigh_in_the_note_on_equal_scores() -> None:
+    first = replace(run(LINEAR, [1.0, math.nan, math.nan]), by_order={"MAP": 4.0})
+    other = run(LINEAR.but(fold="Fold2"), [2.0, 3.0])
+    one = Contestant("linear", (first, other))
+    assert one.moved_by_order(["MAP"]) == {"MAP": "3.000 instead of 2.000"}  # (4 + 2 + 3) / 3
+    assert Contestant("linear", (run(LINEAR, [math.nan]),)).moved_by_order(["MAP"]) == {}
+
+
 def test_records_give_their_metrics_of_a_part_and_their_seconds() -> None:
     fold = make_fold(n_queries=12, documents_per_query=(5, 9), seed=1)
     record = replace(execute(LINEAR, fold=fold), seconds={"data": 1.0, "newton": 2.0, "evaluate": 4.0})

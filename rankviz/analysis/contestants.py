@@ -194,12 +194,14 @@ class Contestant:
 
     def moved_by_order(self, metrics: Iterable[str]) -> dict[str, str]:
         """Say of metrics how the order of the file would change their means over queries and seeds."""
-        tables = [(run, run.per_query.mean(), len(run.per_query)) for run in self.runs]
-        n, means, by_order = sum(size for _, _, size in tables), {}, {}
-        for metric in metrics:
-            means[metric] = sum(mean[metric] * size for _, mean, size in tables) / n
-            if any(metric in run.by_order for run in self.runs):
-                both = sum(run.by_order.get(metric, mean[metric]) * size for run, mean, size in tables)
+        tables = [(run, run.per_query.mean(), run.per_query.count()) for run in self.runs]
+        means, by_order = dict[str, float](), dict[str, float]()
+        for metric in metrics:  # a query without a value, such as a mean rank, does not count
+            known = [(run, mean[metric], count[metric]) for run, mean, count in tables if count[metric]]
+            if any(metric in run.by_order for run, _, _ in known):
+                n = sum(count for _, _, count in known)
+                means[metric] = sum(mean * count for _, mean, count in known) / n
+                both = sum(run.by_order.get(metric, mean) * count for run, mean, count in known)
                 by_order[metric] = both / n
         return moved_in_words(means, by_order)
 
