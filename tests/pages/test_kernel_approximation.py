@@ -404,7 +404,7 @@ def test_models_of_other_methods_are_of_their_maps(
     assert "the current model" in lines(named(app)["kernel-error"])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **quick)
-    assert "The feature mean has no kernel; shown: 2 approximations of a kernel." in words(other)
+    assert "Feature mean has no kernel; shown: 2 approximations of a kernel." in words(other)
     assert "the current model" not in lines(named(other)["kernel-error"])
 
 

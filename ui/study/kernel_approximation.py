@@ -18,13 +18,14 @@ from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER
 from rankviz.plots import kernel_error, kernel_matrices
 from rankviz.plots.style import approximations, style_of
+from rankviz.runs.description import in_a_sentence
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
 from ui.controls.widgets import COMPONENTS, Bound, locked
 from ui.shell.figures import Figures, capital, show_table
 from ui.shell.page import show_subject
-from ui.shell.texts import describe
+from ui.shell.texts import describe, escaped
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as texts
 from ui.study.kernel_approximation_computations import Comparison, errors
@@ -84,7 +85,7 @@ def _what_is_compared(spec: RunSpec, compared: RunSpec, shown: Sequence[Variant]
     kind = FEATURE_MAPS[spec.feature_map] if "feature_map" in spec else None
     drawn = [variant.map for variant in shown]
     if kind is None or not kind.has_kernel:
-        model = spec.kind.label if kind is None else f"{kind.label} model"
+        model = escaped(capital(in_a_sentence(spec)))
         words.append(texts.NO_KERNEL.format(model=model, maps=maps))
     elif kind.is_exact:
         words.append(texts.EXACT_KERNEL.format(maps=maps))
