@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -114,26 +113,14 @@ def _row(k: int, view: View, key: str, *, last: bool) -> None:
         for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
             of = f"{name}-{key}"
             row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
-        act: Callable[..., Any] = row.button
-        act(
-            "",
-            key=f"up-{key}",
-            icon=":material/arrow_upward:",
-            help=words.UP,
-            disabled=k == 0,
-            on_click=_move,
-            args=(k, -1),
-        )
-        act(
-            "",
-            key=f"down-{key}",
-            icon=":material/arrow_downward:",
-            help=words.DOWN,
-            disabled=last,
-            on_click=_move,
-            args=(k, 1),
-        )
-        act("", key=f"remove-{key}", icon=":material/delete:", help=words.REMOVE, on_click=_remove, args=(k,))
+        for name, label, icon, off, do in (
+            ("up", words.UP, "arrow_upward", k == 0, lambda: _move(k, -1)),
+            ("down", words.DOWN, "arrow_downward", last, lambda: _move(k, 1)),
+            ("remove", words.REMOVE, "delete", False, lambda: _remove(k)),
+        ):
+            # page.css hides the label, which screen readers say
+            look: dict[str, Any] = {"icon": f":material/{icon}:", "help": label, "disabled": off}
+            row.button(label, key=f"{name}-{key}", on_click=do, **look)
         st.text_area(
             words.TEXT,
             view.text,
