@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -275,3 +276,11 @@ def test_models_that_differ_by_rounding_are_the_same_model() -> None:
     assert best_of(Matched.of(three), "MAP", "least").label == "one"
     values = pd.Series([0.3, 0.1 + 0.2, 0.3, 0.9, 0.9, 0.9])
     assert [len(group) for group in slices._quantiles(values, 2, "{} to {}").values()] == [3, 3]
+
+
+def test_a_comparison_shows_its_tables_and_notes() -> None:
+    found = compare([single("a", [0.1, 0.4]), single("b", [0.2, 0.3], NYSTROEM)], ["MAP"], "a")
+    shown = repr(replace(found, notes=("A note.",)))
+    assert shown.startswith(found.standings.to_string(index=False))
+    assert found.deltas.to_string(index=False) in shown
+    assert shown.endswith("\n\nA note.")

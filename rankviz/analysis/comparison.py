@@ -30,7 +30,7 @@ LEVEL = 0.05
 """Largest adjusted p of a significant difference."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The result of `compare`.
 
@@ -62,6 +62,11 @@ class Comparison:
     standings: pd.DataFrame
     deltas: pd.DataFrame
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return both tables and the notes, for a notebook."""
+        tables = (table.to_string(index=False) for table in (self.standings, self.deltas))
+        return "\n\n".join((*tables, *self.notes))
 
     def delta(self, label: str, metric: str) -> pd.Series:
         """Return the row of `deltas` of a contestant and a metric; `SettingError` if there is none."""
