@@ -113,6 +113,7 @@ def _row(k: int, view: View, key: str, *, last: bool) -> None:
         for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
             of = f"{name}-{key}"
             row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
+        acts = row.container(horizontal=True, width="content", gap=None, wrap=False)
         for name, label, icon, off, do in (
             ("up", words.UP, "arrow_upward", k == 0, lambda: _move(k, -1)),
             ("down", words.DOWN, "arrow_downward", last, lambda: _move(k, 1)),
@@ -120,7 +121,7 @@ def _row(k: int, view: View, key: str, *, last: bool) -> None:
         ):
             # page.css hides the label, which screen readers say
             look: dict[str, Any] = {"icon": f":material/{icon}:", "help": label, "disabled": off}
-            row.button(label, key=f"{name}-{key}", on_click=do, **look)
+            acts.button(label, key=f"{name}-{key}", type="tertiary", on_click=do, **look)
         st.text_area(
             words.TEXT,
             view.text,
