@@ -407,3 +407,11 @@ def test_rough_durations() -> None:
         "about 3 min",
         "about 2.0 h",
     ]
+
+
+def test_early_stopping_takes_typical_rounds() -> None:
+    def seconds(**settings: int) -> float:
+        return estimate(RunSpec("demo", method="lambdamart", **settings), SHAPE, RATES).seconds
+
+    assert seconds(patience=50, n_rounds=300) == seconds(patience=50, n_rounds=100) < seconds(patience=0)
+    assert seconds(patience=0, n_rounds=300) == seconds(patience=0)

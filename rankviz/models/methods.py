@@ -453,7 +453,7 @@ METHODS: dict[str, Method] = {
         CoordinateAscent.settings,
         _linear_offers,
         minimises="−NDCG@10, or −MAP, itself: one weight after the other",
-        work=work_of(6e-6, CoordinateAscent),
+        work=work_of(4e-7, CoordinateAscent),
         family="listwise",
     ),
     "given": Method(
