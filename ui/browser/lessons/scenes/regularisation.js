@@ -156,7 +156,8 @@ class Regularisation {
   drawControls({ x, y, width }, wide) {
     const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
     parts.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
-      name: words.slider, values: ALL, at: ALL.indexOf(this.exponent), text: (one) => filled(words.value, { C: powerOf(one), length: this.facts().length }),
+      name: words.slider, values: ALL, at: ALL.indexOf(this.exponent),
+      text: (one) => filled(words.value, { C: powerOf(one), length: this.facts().length }),
       set: (to) => this.tell(ALL[to], this.choice),
     });
     if (this.step !== FREE) return 0;
