@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import platform
 import subprocess
@@ -159,6 +160,7 @@ def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:
 
 HEAPS = """
 import asyncio
+import math
 from threading import Barrier, Thread
 from types import SimpleNamespace
 import numpy as np
@@ -300,6 +302,48 @@ def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_s
             file.close()
 
 
+def test_a_session_that_floods_waits_while_others_send_too() -> None:
+    clock, waits, through = [0.0], list[tuple[str, float]](), list[str]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(scope["messages"]):
+            through.append(f"{scope['name']}: {await receive()}")
+
+    async def session(name: str, messages: int, every: float) -> None:
+        due = clock[0]
+
+        async def receive() -> Any:  # messages are sent at their times, and those that wait come at once
+            nonlocal due
+            due += every
+            clock[0] = max(clock[0], due)
+            return name
+
+        async def sleep(seconds: float) -> None:
+            waits.append((name, seconds))
+            clock[0] += seconds
+
+        paced._sleep = sleep
+        await paced({"type": "websocket", "name": name, "messages": messages}, receive, None)  # type: ignore[arg-type]
+
+    paced = server.Paced(application, lambda: clock[0])
+    asyncio.run(session("alone", 200, 0.1))
+    assert (len(through), waits) == (200, []), "nobody else waits for it"
+    paced._latest["another, now"] = math.inf
+    asyncio.run(session("quick", 200, 0.6))
+    assert waits == [], "a person who moves controls all the time does not wait"
+    asyncio.run(session("flood", 200, 0.1))
+    seconds = [one for _, one in waits]
+    assert seconds[0] == pytest.approx(server.WAIT_EACH)
+    assert seconds[:5] == sorted(seconds[:5]), "the more it sends, the longer it waits"
+    assert len(seconds) < 30, "instead of 190 scripts, about one each 1.6 s"
+    waits.clear()
+    asyncio.run(session("burst", 500, 0.0))
+    assert [one for _, one in waits] == [server.WAIT_EACH], "what came meanwhile passes together"
+    asyncio.run(session("torrent", 2000, 0.04))
+    assert max(one for _, one in waits) == server.LONGEST
+    assert list(paced._latest) == ["another, now"], "ended sessions are forgotten"
+
+
 def test_messages_of_browsers_are_bounded() -> None:
     ours, smaller = uvicorn.Config("app:app", ws_max_size=200 << 20), uvicorn.Config("app:app", ws_max_size=5)
     bound_messages()
@@ -346,4 +390,5 @@ def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds
 def test_the_server_has_our_additions() -> None:
     kinds = [one.cls for one in served.middleware]
     assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(Assets)
+    assert server.Paced in kinds
     assert kinds.index(Headers) < kinds.index(Assets), "compressed files have the security headers, too"

@@ -7,6 +7,7 @@ nothing. See docs/decisions/0022-security-in-the-browser.md.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import logging
@@ -14,6 +15,7 @@ import math
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from threading import Lock
 from typing import Any
@@ -158,6 +160,56 @@ def _share_of_files() -> float:
         return len(os.listdir("/dev/fd")) / resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     except (ImportError, OSError) as error:
         return 1.0 if getattr(error, "errno", None) == errno.EMFILE else 0.0
+
+
+FLOOD, FLOOD_SECONDS, WAIT_EACH, LONGEST = 10, 5.0, 0.04, 2.0
+"""Messages of one session within so many seconds that never wait, the seconds that each further one adds,
+and the longest wait."""
+TOGETHER = 0.03
+"""Seconds for which messages that waited pass together."""
+
+
+class Paced:
+    """Lets a session that sends very often wait while others send too, so that one cannot take the server.
+
+    Messages that arrive while it waits pass together. Streamlit runs the script once for all of them.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._application, self._clock, self._sleep = application, clock, sleep
+        self._latest = dict[object, float]()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer; the messages of a session may wait."""
+        if scope["type"] != "websocket":
+            await self._application(scope, receive, send)
+            return
+        session, sent, passed = object(), deque[float](), -math.inf
+
+        async def receive_paced() -> Message:
+            nonlocal passed
+            message = await receive()
+            now = self._latest[session] = self._clock()
+            sent.append(now)
+            while sent[0] < now - FLOOD_SECONDS:
+                sent.popleft()
+            others = any(
+                now - last < FLOOD_SECONDS for one, last in self._latest.items() if one is not session
+            )
+            if others and len(sent) > FLOOD and now > passed + TOGETHER:
+                await self._sleep(min(LONGEST, WAIT_EACH * (len(sent) - FLOOD)))
+                passed = self._clock()
+            return message
+
+        try:
+            await self._application(scope, receive_paced, send)
+        finally:
+            self._latest.pop(session, None)
 
 
 def end_left_sessions() -> None:
