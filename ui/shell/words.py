@@ -68,6 +68,10 @@ NO_OWN_METRIC = "Write a metric in the field; until then, {usual} is shown."
 UNREAD_METRIC = "{why}."
 LESS_IS_BETTER = "Less {metric} is better."
 SHORT_QUERY = "{metric} is 0 here: LETOR's definition needs {k} documents, this query has {n}."
+SHORT_QUERIES = (
+    "NDCG@{k} is 0 for {short:,} of {n:,} queries, whatever the model: LETOR's definition needs {k} documents. "
+    "So the curves fall at large k."
+)
 # jobs
 NO_POINT_YET = "No results yet; points appear as runs finish."
 MORE_TO_COME = "More points will appear."
