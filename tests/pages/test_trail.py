@@ -84,7 +84,9 @@ def test_another_page_begins_with_the_metric_chosen_last(train: AppTest) -> None
 
 def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     change(train, c=-3)
+    assert train.button(key="keep-comparing").label == words.PIN
     train.button(key="keep-comparing").click().run()
+    assert train.button(key="keep-comparing").label == words.UNPIN
     change(train, m=100)
     both = [("m", "50", "100"), ("C", "2⁻⁴", "2⁻³")]
     assert words.effect(both, effect(SPEC, HIGHER.but(n_components=100))) in effects(train)

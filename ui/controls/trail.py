@@ -113,7 +113,7 @@ def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
             args=(spec,),
         )
     st.button(
-        "",
+        words.UNPIN if is_kept else words.PIN,
         key="keep-comparing",
         icon=":material/keep_off:" if is_kept else ":material/keep:",
         type="tertiary",

@@ -92,6 +92,7 @@ NO_CHANGE_YET = "Change a setting to see its effect here."
 OTHER_QUERIES = "other queries, so there is no paired difference"
 NOT_TRAINED_HERE = "not trained yet"
 BACK = "Go back to these settings."
+PIN, UNPIN = "Pin the comparison", "Unpin the comparison"
 COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
 
 
