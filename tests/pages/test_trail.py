@@ -18,7 +18,8 @@ HIGHER = SPEC.but(C=2.0**-3)
 
 
 @pytest.fixture
-def train(open_page: Opener) -> AppTest:
+def train(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setattr(trail, "ONE_MOVE_SECONDS", 0.0)  # a test changes its controls without a pause
     return open_page("train", m="50", c="-4", g="-2")
 
 
@@ -53,6 +54,22 @@ def test_a_change_is_compared_with_the_model_before_it_and_one_click_leads_back(
     assert train.session_state["c"] == -4
     assert words.effect([("C", "2⁻³", "2⁻⁴")], effect(HIGHER, SPEC)) in effects(train)
     assert buttons(train) == ["C 2⁻³"]
+
+
+def test_quick_steps_of_one_control_are_one_change(
+    train: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three arrow keys make C eight times as large: the answer is about 8, not about the last step."""
+    monkeypatch.setattr(trail, "ONE_MOVE_SECONDS", 3600.0)
+    for c in (-3, -2, -1):
+        change(train, c=c)
+    told = effect(SPEC, SPEC.but(C=2.0**-1))
+    assert words.effect([("C", "2⁻⁴", "2⁻¹")], told) in effects(train)
+    assert buttons(train) == ["C 2⁻⁴"]
+    change(train, m=100)
+    assert buttons(train) == ["m 50", "m 50, C 2⁻⁴"], "another control is another change"
+    change(train, m=50)
+    assert buttons(train) == ["m 100", "C 2⁻⁴"], "the way back ends no change"
 
 
 def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
