@@ -73,7 +73,7 @@ SHORT_QUERIES = (
     "So the curves fall at large k."
 )
 # jobs
-NO_POINT_YET = "No results yet; points appear as runs finish."
+NO_POINT_YET = "No point is ready yet; points appear as runs finish."
 MORE_TO_COME = "More points will appear."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."

@@ -60,7 +60,7 @@ def _model(row: Bound, spec: RunSpec) -> RunSpec:
     chosen = row.buttons("model", "Model", [linear, CURRENT_MODEL], disabled=spec == plain)
     if chosen != linear:
         return spec
-    if spec.method != plain.method:
+    if spec != plain:
         lacking = [told for name, told in VARIED.items() if name not in spec]
         why = f"has {' and '.join(lacking)}" if lacking else "is not chosen under Model"
         if len(lacking) < len(VARIED):
