@@ -37,7 +37,7 @@ def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
 
 @pytest.mark.parametrize("metric", ["NDCG@10", "P@10"])
 def test_train_says_why_its_curves_fall_at_the_end(metric: str, open_page: Opener) -> None:
-    """The NDCG@10 of a query of fewer documents is 0 with every model, so the curves would seem to blame it."""
+    """The NDCG@10 of a query of fewer documents is 0 with every model; the curves seem to blame the model."""
     app = open_page("train", m=50, metric=metric)
     data = fold_of(SPEC).parts["vali"]
     short = sum(1 for first, end in zip(data.ptr, data.ptr[1:], strict=False) if end - first < 10)

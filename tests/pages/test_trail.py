@@ -56,9 +56,7 @@ def test_a_change_is_compared_with_the_model_before_it_and_one_click_leads_back(
     assert buttons(train) == ["C 2⁻³"]
 
 
-def test_quick_steps_of_one_control_are_one_change(
-    train: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quick_steps_of_one_control_are_one_change(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three arrow keys make C eight times as large: the answer is about 8, not about the last step."""
     monkeypatch.setattr(trail, "ONE_MOVE_SECONDS", 3600.0)
     for c in (-3, -2, -1):

@@ -32,7 +32,7 @@ MOST = 4
 SEED_SECONDS = 1.0
 """Largest predicted seconds of a run that shows the effect of another seed."""
 ONE_MOVE_SECONDS = 3.0
-"""Longest pause between two moves of one control that count as one change: arrow keys move it step by step."""
+"""Longest pause between moves of one control that count as one change: arrow keys move it step by step."""
 _TRAIL, _KEPT, _MOVED = "trail", "trail-kept", "trail-moved"
 
 
@@ -70,7 +70,8 @@ def _visited(spec: RunSpec) -> list[RunSpec]:
     trail = [*(one for one in before if one != spec), spec]
     if not before or before[-1] != spec:
         now, moved = time.monotonic(), st.session_state.get(_MOVED, -ONE_MOVE_SECONDS)
-        if now - moved < ONE_MOVE_SECONDS and spec not in before and _one_move(trail[-3:]) and trail[-2] != kept:
+        quick = now - moved < ONE_MOVE_SECONDS and spec not in before
+        if quick and _one_move(trail[-3:]) and trail[-2] != kept:
             del trail[-2]
         st.session_state[_MOVED] = now
     if len(trail) > MOST + 1:

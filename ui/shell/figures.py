@@ -316,7 +316,7 @@ def zero_by_definition(metric: str, n: int) -> str:
 
 
 def zeros_by_definition(data: RankingData, k: int) -> str:
-    """Count the queries whose NDCG@k is 0 with any model, as they have fewer than k documents; "" for none."""
+    """Count the queries whose NDCG@k is 0 with any model, having fewer than k documents; "" for none."""
     short = int((np.diff(data.ptr) < k).sum())
     return words.SHORT_QUERIES.format(k=k, short=short, n=data.n_queries) if short else ""
 
