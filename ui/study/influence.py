@@ -65,7 +65,7 @@ def _model(row: Bound, spec: RunSpec) -> RunSpec:
         why = f"has {' and '.join(lacking)}" if lacking else "is not chosen under Model"
         if len(lacking) < len(VARIED):
             why += f"; choose “{CURRENT_MODEL}” above to see it"
-        st.caption(
+        st.container().caption(  # in a container, as a figure alone hides these
             words.CAPTIONS["other"].format(
                 model=in_a_sentence(spec), why=why, shown=f"{linear} {plain.kind.label}"
             )
