@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import uvicorn
 from conftest_pages import Opener
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -35,8 +36,10 @@ from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
+    MOST_NAMES,
     FewFiles,
     Headers,
+    PageMessages,
     SameOrigin,
     bound_messages,
     end_left_sessions,
@@ -389,6 +392,53 @@ def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds
 
 def test_the_server_has_our_additions() -> None:
     kinds = [one.cls for one in served.middleware]
-    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(Assets)
-    assert server.Paced in kinds
+    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(PageMessages)
+    assert kinds.index(PageMessages) < kinds.index(server.Paced)
     assert kinds.index(Headers) < kinds.index(Assets), "compressed files have the security headers, too"
+
+
+def passed_on(*messages: BackMsg | bytes) -> tuple[list[Any], float]:
+    """The messages that reach Streamlit, and the seconds that it takes."""
+    sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
+    waiting = [{"type": "websocket.receive", "bytes": one} for one in sent]
+    found = list[Any]()
+
+    async def receive() -> Any:
+        return waiting.pop(0) if waiting else {"type": "websocket.disconnect"}
+
+    async def application(_: Any, receive: Any, send: Any) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            found.append(message["bytes"])
+
+    began = time.monotonic()
+    asyncio.run(PageMessages(application)({"type": "websocket"}, receive, None))  # type: ignore[arg-type]
+    return [sent.index(one) for one in found], time.monotonic() - began
+
+
+def names(number: int) -> BackMsg:
+    message = BackMsg()
+    message.file_urls_request.file_names.extend(["a"] * number)
+    return message
+
+
+def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    kinds = ("clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime")
+    others = [BackMsg(**{kind: True}) for kind in kinds]
+    skills = BackMsg()
+    skills.backend_operation_request.install_skills.SetInParent()
+    rerun = BackMsg()
+    rerun.rerun_script.query_string = "m=5"
+    found, _ = passed_on(*others, skills, names(MOST_NAMES + 1), rerun, BackMsg(app_heartbeat=True), b"\xff")
+    assert found == [6, 7, 8], "Streamlit itself ends what is no message"
+    assert len(caplog.messages) == 6
+
+
+def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "COSTLY_SECONDS", 0.2)
+    file = BackMsg()
+    file.backend_operation_request.deferred_file.file_id = "1"
+    rerun = BackMsg(stop_script=True)
+    assert passed_on(file, rerun, rerun)[1] < 0.2
+    found, seconds = passed_on(names(MOST_NAMES), rerun, file)
+    assert found == [0, 1, 2]
+    assert seconds >= 0.2

@@ -22,7 +22,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from google.protobuf.message import DecodeError
 from streamlit import config, runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.state import SafeSessionState
 
 from ui.shell import words
@@ -118,6 +120,58 @@ async def _refuse(scope: Message, receive: Receive, send: Send, status: int, why
         headers = [(b"content-type", b"text/plain; charset=utf-8")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": why.encode()})
+
+
+_PLAIN = ("rerun_script", "stop_script", "app_heartbeat")
+_COSTLY = ("file_urls_request", "deferred_file", "dataframe_chunk")
+"""Kinds of messages of our pages' browsers; a session waits before each costly one but the first."""
+COSTLY_SECONDS = 0.5
+MOST_NAMES = 2000
+"""Most files of one upload for which a browser may ask for addresses."""
+
+
+class PageMessages:
+    """Passes on only messages that browsers of our pages send, and costly ones one after the other.
+
+    Streamlit lets any visitor empty the caches of all. It makes addresses for any number of files while all
+    others wait, and a file for each request to download one.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer, without the other messages."""
+        if scope["type"] != "websocket":
+            await self._application(scope, receive, send)
+            return
+        last = -math.inf
+
+        async def receive_wanted() -> Message:
+            nonlocal last
+            while True:
+                message = await receive()
+                kind = _kind_of(message.get("bytes") or b"")
+                if kind in _COSTLY:
+                    await asyncio.sleep(last + COSTLY_SECONDS - time.monotonic())
+                    last = time.monotonic()
+                if kind in ("", *_PLAIN, *_COSTLY):
+                    return message
+                LOG.warning("A browser sent a message that no page sends (%s); it is ignored.", kind)
+
+        await self._application(scope, receive_wanted, send)
+
+
+def _kind_of(content: bytes) -> str:
+    """Return the kind of a message; "" for none, and for what Streamlit refuses."""
+    try:
+        message = BackMsg.FromString(content)
+    except DecodeError:
+        return ""
+    kind = message.WhichOneof("type") or ""
+    if kind == "backend_operation_request":
+        return message.backend_operation_request.WhichOneof("payload") or kind
+    return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
 
 
 FILES = 65_536
