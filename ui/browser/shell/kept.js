@@ -60,7 +60,7 @@ if (!window.keepsFigures) {
         const { width = drawing._fullLayout?.width || place.getBoundingClientRect().width || undefined } = layout;
         layout = { ...layout, width };
         // Plotly writes into what it draws: draw a copy, else the second figure differs from the first
-        if (isNew) [data, layout] = structuredClone([data, layout]);
+        if (isNew) [data, layout] = window.structuredClone([data, layout]);
         const told = JSON.stringify([data, layout, config]).replace(/<\/?b>/g, ""); // Streamlit adds more each time
         if (told === drawing.told) return Promise.resolve(drawing);
         drawing.told = told;
@@ -76,9 +76,13 @@ if (!window.keepsFigures) {
         purge(drawing);
       }, LATER);
     };
-    return Plotly;
   };
 
-  let found = window.Plotly && keep(window.Plotly);
-  Object.defineProperty(window, "Plotly", { get: () => found, set: (Plotly) => (found = keep(Plotly)) });
+  let found = window.Plotly;
+  if (found) keep(found);
+  const loaded = (Plotly) => {
+    keep(Plotly);
+    found = Plotly;
+  };
+  Object.defineProperty(window, "Plotly", { get: () => found, set: loaded });
 }
