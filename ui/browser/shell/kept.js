@@ -50,7 +50,8 @@ if (!window.keepsFigures) {
       if (isNew) {
         const old = drawings.get(key);
         kinds.set(place, kind({ data, layout }));
-        const isFree = !frames?.length && !old?._fullLayout?.clickmode.includes("select");
+        const { clickmode, dragmode } = old?._fullLayout ?? {};
+        const isFree = !frames?.length && !/select|lasso/.test(`${clickmode} ${dragmode}`);
         if (isFree && kinds.get(old) === kinds.get(place)) takeOver(place, old);
       }
       const drawing = drawingIn.get(place) ?? place;
