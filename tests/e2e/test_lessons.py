@@ -22,6 +22,13 @@ def tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"Tab does not lead to {selector}")
 
 
+def test_a_double_click_makes_a_tie(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/lessons?lesson=ndcg&step=5&guess=shown")
+    page.locator(".lesson [data-grip=tile1]").dblclick()  # grade 1 at rank 2, before grade 0
+    expect(page.locator(".lesson .figure .tie")).to_have_count(1)
+    expect(page.locator(".lesson .figure .band")).to_have_count(3)
+
+
 def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/lessons")

@@ -118,6 +118,18 @@ test("regularisation: the model learns the wrong grade; its arrow turns towards 
   assert.equal(wrong.MENDED[wrong.WRONG], 0);
 });
 
+test("regularisation: with a small C w is short, all margins are small, and all pairs pull almost equally", () => {
+  const lengths = wrong.EXPONENTS.map((exponent) => Math.hypot(...wrong.trained(exponent).weights));
+  assert.ok(lengths.every((length, k) => k === 0 || length > lengths[k - 1]));
+  const { scores, pairs: { winner, loser } } = wrong.trained(wrong.EXPONENTS[0]);
+  winner.forEach((i, k) => assert.ok(Math.abs(scores[i] - scores[loser[k]]) < 0.1));
+});
+
+test("fourier: the mean error of six landmarks is within the orange curve", () => {
+  const { fourier: waves, nystroem: landmarks } = fourier.curves(), six = landmarks.find(({ m }) => m === 6).mean;
+  assert.ok(waves[0].mean > six && waves.at(-1).mean < six);
+});
+
 test("regularisation: every query twice is the same as C twice", () => {
   for (const exponent of [-9, -4, 2]) {
     const twice = wrong.trained(exponent, { twice: true }).weights, doubled = wrong.trained(exponent + 1).weights;

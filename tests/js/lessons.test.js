@@ -151,6 +151,16 @@ test("a stroke sets every value that it passes, and gaps are bridged", () => {
   assert.ok(sketch.fits([0, 0, 0, 0, 2]) && !sketch.fits([0, 0]) && !sketch.fits([0, 0, 0, 0, 3]));
 });
 
+test("a straight stroke is drawn straight, and a value that is dragged up follows", () => {
+  const sketch = new Sketch([0, 1, 2, 3, 4], [0, 2], 0.5);
+  for (let x = 0; x < 4.01; x += 0.13) sketch.stroke(x, 2 - x / 2);
+  sketch.stroke(4, 0);
+  sketch.drawn.forEach((value, k) => close(value, 2 - k / 2, 0.1));
+  sketch.last = null;
+  for (const [x, y] of [[2.05, 0.2], [1.95, 0.6], [2.1, 1.4], [2.05, 1.9]]) sketch.stroke(x, y);
+  assert.equal(sketch.drawn[2], 1.9);
+});
+
 test("Newton's step lands at the lowest point of the quadratic, and few steps end it", () => {
   const { START, BEST } = descent, { gradient, H, lowest } = descent.bowl(START);
   const [u, v] = lowest.map((one, axis) => one - START[axis]);

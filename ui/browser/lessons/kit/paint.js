@@ -31,7 +31,7 @@ export class Paint {
     svg.ontouchmove = (event) => { if (this.held?.drag) event.preventDefault(); };
     svg.onpointerup = (event) => this.up(event);
     svg.onpointercancel = () => this.up(null); // the finger scrolls the page
-    svg.ondblclick = (event) => this.grips.get(event.target.dataset.grip)?.enter?.();
+    svg.ondblclick = () => this.grips.get(this.pressed)?.enter?.(); // its target is the figure, which has the pointer
     svg.onkeydown = (event) => this.key(event);
   }
 
@@ -94,6 +94,7 @@ export class Paint {
   // Take the pointer until it is lifted, also beyond the figure.
   down(event) {
     const element = event.target.closest("[data-grip]"), grip = element && this.grips.get(element.dataset.grip);
+    if (event.button === 0) this.pressed = element?.dataset.grip;
     if (!grip || event.button > 0) return;
     this.svg.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });

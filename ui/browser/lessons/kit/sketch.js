@@ -9,6 +9,7 @@
 import { number } from "./words.js";
 
 const ENOUGH = 3;
+const NEAR = 0.2; // of the distance between values: here the nearest follows the pointer, up and down
 
 // Fill gaps in a list between its known numbers; beyond the first and the last it stays level.
 export function bridged(values) {
@@ -38,17 +39,17 @@ export class Sketch {
     return values.length === this.xs.length && values.every((one) => one >= this.low && one <= this.high);
   }
 
-  // Set the value nearest to x, and those between it and the last point of the same stroke.
+  // Set the values that a stroke passes, each where it passes, and the value nearest to the pointer until it is passed.
   stroke(x, y) {
-    const at = this.nearest(x), value = Math.min(Math.max(y, this.low), this.high), from = this.last ?? { at, value };
-    const steps = Math.max(Math.abs(at - from.at), 1);
-    for (let k = 0; k <= steps; k++) {
-      const place = from.at + Math.sign(at - from.at) * k;
-      if (place === from.at && steps > 1 && k === 0) continue;
-      this.drawn[place] = from.value + ((value - from.value) * k) / steps;
-    }
-    this.drawn[at] = value;
-    this.last = { at, value };
+    const value = Math.min(Math.max(y, this.low), this.high), from = this.last ?? { x, value, passed: new Set() };
+    this.xs.forEach((one, k) => {
+      if (from.x === x || (one - from.x) * (one - x) > 0) return;
+      this.drawn[k] = from.value + ((value - from.value) * (one - from.x)) / (x - from.x);
+      from.passed.add(k);
+    });
+    const at = this.nearest(x), close = Math.abs(x - this.xs[at]) <= NEAR * Math.abs(this.xs[1] - this.xs[0]);
+    if (close || !from.passed.has(at)) this.drawn[at] = value;
+    this.last = { x, value, passed: from.passed };
   }
 
   nearest(x) {

@@ -230,6 +230,7 @@ class Alpha {
     const x = plot.x(this.chosen + 0.5), anchor = this.chosen > 6 ? "end" : "start";
     const mine = parts.strokeOf("var(--guess)", 4);
     this.paint.put("lines", "mine", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...mine });
-    parts.drawText(this.paint, "mine name", x, plot.top + 8, words.mine, { anchor, colour: "var(--guess)" });
+    const look = { anchor, colour: "var(--guess)" };
+    parts.drawText(this.paint, "mine name", x, plot.top + 8, filled(words.mine, this.facts()), look);
   }
 }

@@ -78,7 +78,8 @@ class Fourier {
   }
 
   facts() {
-    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS };
+    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS,
+      drawn: Math.min(this.m, SHOWN) };
     if (this.step >= GUESS) {
       const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
       Object.assign(found, {
@@ -87,7 +88,8 @@ class Fourier {
       });
     }
     if (this.step === FREE) {
-      Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3) });
+      const six = number(curves().nystroem.find((one) => one.m === FEW).mean);
+      Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3), six });
     }
     return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
   }
@@ -232,6 +234,8 @@ class Fourier {
     parts.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), parts.strokeOf(blue, 3));
     const look = { anchor: "start", colour: blue };
     parts.drawText(this.paint, "of nystroem", plot.x(9), plot.y(0.06), words.nystroem, look);
+    const { error: other } = this.other;
+    if (other >= LEAST) parts.drawPoint(this.paint, "now landmarks", plot, [this.m, other], blue);
     const error = parts.within(this.found.error, LEAST, MOST);
     parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
   }

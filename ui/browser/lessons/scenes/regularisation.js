@@ -63,7 +63,9 @@ class Regularisation {
 
   facts() {
     const { model, step } = this, validation = number(model.validation, 3);
-    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation };
+    const length = Math.hypot(...model.weights);
+    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length),
+      squared: number(length ** 2) };
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
       Object.assign(found, {
@@ -154,7 +156,8 @@ class Regularisation {
   drawControls({ x, y, width }, wide) {
     const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
     parts.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
-      name: words.slider, values: ALL, at: ALL.indexOf(this.exponent), text: (one) => `C = ${powerOf(one)}`,
+      name: words.slider, values: ALL, at: ALL.indexOf(this.exponent),
+      text: (one) => filled(words.value, { C: powerOf(one), length: this.facts().length }),
       set: (to) => this.tell(ALL[to], this.choice),
     });
     if (this.step !== FREE) return 0;
