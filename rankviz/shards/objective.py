@@ -372,6 +372,8 @@ def many_pairs(n: int, k: int) -> bool:
 SHARE = 1 / 16
 """Share of the queries to train on first. Its Newton steps cost about one product with all features, and save
 half of the others."""
+SAMPLED = 4 * LARGE
+"""Entries of the features from which this pays; break-even was at half of it."""
 
 
 class ShardedSpace(Space):
@@ -444,7 +446,7 @@ class ShardedSpace(Space):
         the closed form of a narrow map makes the first step free; sampled pairs make up for that.
         """
         n, k = len(self.X), self.map(task).basis.shape[0]
-        long = n * k >= LARGE and (k > CLOSED_FORM_COLUMNS or many_pairs(n, k))
+        long = n * k >= SAMPLED and (k > CLOSED_FORM_COLUMNS or many_pairs(n, k))
         suits = self._loss.convex and not self._loss.quadratic and self._in_sample <= 2 * SHARE * n
         if task.share == 1.0 and long and suits:
             return replace(task, share=SHARE)

@@ -30,7 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small fits count as large."""
-    monkeypatch.setattr(objective, "LARGE", 1)
+    monkeypatch.setattr(objective, "SAMPLED", 1)
 
 
 def fitted(shards: int = 5, threads: int = 2, **settings: Any) -> RankSVM:
@@ -50,7 +50,7 @@ def test_the_optimum_is_the_same_with_fewer_products(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = fitted(**settings)
-    monkeypatch.setattr(objective, "LARGE", 10**9)
+    monkeypatch.setattr(objective, "SAMPLED", 10**9)
     before = fitted(**settings)
     assert (model.start_, before.start_) == (WORDS, "zero")
     assert model.status_.converged
