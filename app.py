@@ -11,9 +11,11 @@ from streamlit.starlette import App
 from ui.model.data_serving import BoundedUploads, free_memory
 from ui.shell.assets import Assets
 from ui.shell.figures import routes
-from ui.shell.server import FewFiles, Headers, SameOrigin
+from ui.shell.server import FewFiles, Headers, Paced, PageMessages, SameOrigin
 
 # Else the first visit to a server, if by a link to a page, would run that page without router.py.
 PagesManager.uses_pages_directory = False
-middleware = [Middleware(one) for one in (Headers, SameOrigin, FewFiles, Assets, BoundedUploads)]
+middleware = [
+    Middleware(one) for one in (Headers, SameOrigin, FewFiles, PageMessages, Paced, Assets, BoundedUploads)
+]
 app = App("router.py", routes=routes(), middleware=middleware, lifespan=free_memory)

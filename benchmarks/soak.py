@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import math
 import os
 import random
@@ -83,8 +84,9 @@ KINDS = {
     ),
     "lecture": (
         "The app under load: a class follows a lecture",
-        f"{CLASS} visitors, or `--visitors`, open each step of the example at once. Seconds from the click "
-        "on Next to the end of the script; how many the lecturer does not see there; processor and memory.",
+        f"{CLASS} visitors, or `--visitors`, open each step of the example at once, in one round or "
+        "for `--minutes`. Seconds from the click on Next to the end of the script; how many the lecturer "
+        "does not see there; processor and memory.",
         (CLASS, 0.0, ""),
     ),
     "visitors": (
@@ -415,8 +417,8 @@ async def of_a_class(url: str, watch: Watch, case: str, chosen: argparse.Namespa
     return rows
 
 
-async def of_lecture(url: str, watch: Watch, visitors: int) -> list[dict[str, Any]]:
-    """Measure a class that opens each step of the example lecture at the same time."""
+async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> list[dict[str, Any]]:
+    """Measure a class that opens each step of the example lecture at once, in rounds for some minutes."""
     rows, students = [], [Visitor(url) for _ in range(visitors)]
     async with Visitor(url) as lecturer:
         await lecturer.open(path="lecture")
@@ -425,24 +427,28 @@ async def of_lecture(url: str, watch: Watch, visitors: int) -> list[dict[str, An
             await lecturer.press(key)
         assert await lecturer.until(lambda: bool(_found(_CODE, lecturer)), PATIENCE)
         (code,) = _found(_CODE, lecturer)
-        for step, view in enumerate(example().views, 1):
-            query, part = f"class={code}&at={step}&{urlencode(view.query)}", Part(watch, students)
-            await asyncio.gather(*(one.open(query, view.page) for one in students))
-            visits = [one.requests[-1] for one in students]
-            await asyncio.gather(
-                *(
-                    one.until(lambda v=v: v.ended == v.ended, PATIENCE)
-                    for one, v in zip(students, visits, strict=True)
+        deadline = time.monotonic() + 60 * minutes
+        for number in itertools.count(1):
+            for step, view in enumerate(example().views, 1):
+                query, part = f"class={code}&at={step}&{urlencode(view.query)}", Part(watch, students)
+                await asyncio.gather(*(one.open(query, view.page) for one in students))
+                visits = [one.requests[-1] for one in students]
+                await asyncio.gather(
+                    *(
+                        one.until(lambda v=v: v.ended == v.ended, PATIENCE)
+                        for one, v in zip(students, visits, strict=True)
+                    )
                 )
-            )
-            await lecturer.close()
-            await lecturer.open(query, view.page)
-            assert await lecturer.until(lambda: bool(_found(_SEEN, lecturer)), PATIENCE)
-            (seen,) = _found(_SEEN, lecturer)
-            row = {"case": f"step {step}, {view.page}", "not seen": visitors - int(seen)}
-            rows.append(row | summary([one.ended for one in visits], "script's end") | await part.row())
-            for one in students:
-                await one.close()
+                await lecturer.close()
+                await lecturer.open(query, view.page)
+                assert await lecturer.until(lambda: bool(_found(_SEEN, lecturer)), PATIENCE)
+                (seen,) = _found(_SEEN, lecturer)
+                row = {"case": f"step {step}, {view.page}", "round": number, "not seen": visitors - int(seen)}
+                rows.append(row | summary([one.ended for one in visits], "script's end") | await part.row())
+                for one in students:
+                    await one.close()
+            if time.monotonic() >= deadline:
+                break
     return rows
 
 
@@ -604,7 +610,7 @@ def measure(chosen: argparse.Namespace) -> list[dict[str, Any]]:
         return rows
     if chosen.what == "lecture":
         with running(prepare=True) as (url, watch):
-            return asyncio.run(of_lecture(url, watch, chosen.visitors))
+            return asyncio.run(of_lecture(url, watch, chosen.visitors, chosen.minutes))
     for case in chosen.data:
         root = report.letor("OHSUMED") if case == "OHSUMED" else None
         if case == "OHSUMED" and root is None:

@@ -164,6 +164,25 @@ def test_a_text_beyond_the_limit_is_refused_by_its_size(tmp_path: Path) -> None:
         read_given(files_at([tmp_path / "test.txt"]), ONE, limits=few)
 
 
+def test_far_more_lines_than_documents_are_refused_before_they_are_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n = sum(data.n_documents for data in FOLDS["Fold1"].parts.values())
+    with pytest.raises(DataError, match=r"one score for each document"):
+        read("1\n" * (2 * n + 9_000))
+    monkeypatch.setattr(score_files, "_lines", lambda *_: pytest.fail("they were parsed"))
+    for line in ("1\n", '"1",1,1\r\n'):
+        with pytest.raises(DataError, match=rf"lines\. Expected: at most one for each of {n:,} documents"):
+            read(line * (2 * n + 10_001))
+
+
+def test_a_very_long_field_is_refused() -> None:
+    long = f'"{"a" * 200_000}",1,1'
+    for lines in ([long], [*CSV, long]):
+        with pytest.raises(DataError, match=r"x\.txt, line"):
+            read("\n".join(lines))
+
+
 def tree(folder: Path) -> dict[tuple[str, int, str], np.ndarray]:
     """Write random scores of two folds, two seeds and two parts below a folder, in several forms."""
     drawn = np.random.default_rng(0)

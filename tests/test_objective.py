@@ -146,7 +146,14 @@ def test_sampled_pairs_have_the_hessian_as_their_mean(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     ("n", "m", "pairs"),
-    [(9630, 500, 500), (100_000, 1000, 1000), (200_000, 1000, 2000), (3_779_525, 500, 4000), (0, 0, 0)],
+    [
+        (9630, 500, 500),
+        (100_000, 1000, 1000),
+        (200_000, 1000, 2000),
+        (1_000_000, 500, 20_000),
+        (3_779_525, 500, 32_000),
+        (0, 0, 0),
+    ],
 )
 def test_more_pairs_are_drawn_where_documents_are_many(n: int, m: int, pairs: int) -> None:
     assert module.pairs_to_sample(n, m) == pairs

@@ -123,3 +123,13 @@ def test_colours_are_those_of_methods_and_names_of_data_are_no_tags() -> None:
     assert [trace.name for trace in figure.data] == ["linear", "Nyström", "best"]
     assert all("<a>" not in text for trace in figure.data[:2] for text in trace.text)
     assert figure.data[-1].x == (3,)
+
+
+def test_runs_on_other_queries_than_the_best_are_grey() -> None:
+    """Beside a run with 0.7 on easy queries, one with 0.3 on hard queries would look bad."""
+    table = runs(6).assign(fold=["Fold1", "Fold2"] * 3)
+    data = metric_vs_setting.runs_data(table, range(6), METRIC, "run 4")
+    other, own, best = metric_vs_setting.runs_figure(data, "seed", "MAP").data
+    assert (other.name, list(other.x)) == ("other data or fold", [1, 3, 5])
+    assert (own.name, list(own.x), best.x) == ("Nyström", [0, 2, 4], (4,))
+    assert other.marker.color != own.marker.color

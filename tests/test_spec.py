@@ -233,3 +233,16 @@ def test_a_spec_travels_to_another_process_after_its_settings_were_asked_for() -
     before = pickle.dumps(spec)
     assert spec.declared() is spec.declared()
     assert pickle.dumps(spec) == before
+
+
+def test_a_change_is_checked_like_a_setting_of_a_new_run() -> None:
+    before = RunSpec("toy", feature_map="nystroem", n_components=50)
+    with pytest.raises(SettingError, match="C"):
+        before.but(C=-1.0)
+    with pytest.raises(SettingError, match="n_components"):
+        before.but(n_components="many", C=2.0)
+    after = before.but(C=2, n_components=np.int64(100))
+    assert after == RunSpec("toy", feature_map="nystroem", n_components=100, C=2.0)
+    assert [type(after.get(name)) for name in ("C", "n_components")] == [float, int]
+    assert after.values == RunSpec("toy", feature_map="nystroem", n_components=100, C=2.0).values
+    assert after.declared() == before.declared()

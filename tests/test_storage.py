@@ -350,6 +350,17 @@ def test_crafted_archives(tmp_path: Path, entries: dict[str, bytes]) -> None:
     refused(zipped(tmp_path / "m", entries))
 
 
+@pytest.mark.parametrize("kind", ["'|S0'", "'<U0'", "'|V0'", "[]", "[('a', '<f8', (0,))]"])
+def test_arrays_of_empty_texts_cannot_claim_any_number(tmp_path: Path, kind: str) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, np.frombuffer(b"{}", np.uint8))
+    head = f"{{'descr': {kind}, 'fortran_order': False, 'shape': (1000000000,), }}".encode()
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    entry = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+    path = zipped(tmp_path / "m", {"meta.npy": buffer.getvalue(), "a.npy": entry})
+    refused(path, r"a\.npy claims 1000000000 bytes")
+
+
 def test_deeply_nested_descriptions(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     np.save(buffer, np.frombuffer(b"[" * 100_000, np.uint8))

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import warnings
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -100,3 +101,10 @@ def shipped(name: str, package: Path = PACKAGE) -> Path:
     """
     inside = package / INSIDE
     return (inside if inside.is_dir() else package.parent) / name
+
+
+def zip_entry(name: str) -> zipfile.ZipInfo:
+    """Return an entry of a zip archive without the time: equal contents make equal archives."""
+    entry = zipfile.ZipInfo(name)
+    entry.external_attr = 0o600 << 16
+    return entry

@@ -101,7 +101,7 @@ def _declared_bytes(stream: IO[bytes]) -> int:
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
-    return math.prod(shape) * dtype.itemsize
+    return math.prod(shape) * max(1, dtype.itemsize)  # empty texts become Python objects of eight bytes each
 
 
 def _plain(value: object) -> object:

@@ -50,6 +50,8 @@ _COLUMNS = {
 _FORMATS = "one number a line, `query Q0 document rank score tag`, or query,document,score"
 _FOLD = re.compile(r"(?<![a-z])fold[ _.-]?([0-9]{1,3})(?![0-9])")
 _SEED = re.compile(r"(?<![a-z])seed[ _.-]?([0-9]{1,9})(?![0-9])")
+_HEAD_LINES = 10_000
+"""Comment lines and the like that a file may have besides."""
 _PROSE = re.compile(r"(readme|licen[cs]e|changelog)\b.*|.*\.(md|pdf|json|py|ya?ml)", re.IGNORECASE)
 _NAME_IT = "Name fold and part in the file's path, such as Fold1/test.txt, or choose them"
 
@@ -126,7 +128,9 @@ def read_given(
     for member in files:
         content = _content(member, room, limits)
         room -= len(content)
-        lines, where = _lines(content, member.shown), _Place.of(member, folds, fold, part)
+        where = _Place.of(member, folds, fold, part)
+        _check_number(content, where.documents(folds), member.shown)
+        lines = _lines(content, member.shown)
         tags |= {lines.tag} - {""}
         assumed |= not (where.fold or where.part)
         for of, own, scores in where.placed(lines, folds):
@@ -193,6 +197,12 @@ class _Place:
         if of and of not in folds:
             raise _refused(of, f"one of {', '.join(folds)}", "Name the file after its fold.", member.shown)
         return cls(of, part or (parts.pop() if len(parts) == 1 else ""), seeds[-1] if seeds else "0")
+
+    def documents(self, folds: Opened) -> int:
+        """Return the number of documents to which a file may give scores."""
+        names = [self.fold] if self.fold else list(folds)
+        parts = [self.part] if self.part else PARTS
+        return sum(folds[of]().parts[part].n_documents for of in names for part in parts)
 
     def placed(self, lines: _Lines, folds: Opened) -> Iterator[tuple[str, str, FloatArray]]:
         """Yield fold, part and scores of a file."""
@@ -354,6 +364,15 @@ def _content(member: Member, room: int, limits: Limits) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
+def _check_number(content: bytes, documents: int, shown: str) -> None:
+    """Raise `DataError` for many more lines than documents, before each becomes Python's objects."""
+    found = max(content.count(b"\n"), content.count(b"\r"))
+    if found > 2 * documents + _HEAD_LINES:  # fewer are counted later, where the error can name a line
+        raise _refused(
+            f"{found:,} lines", f"at most one for each of {documents:,} documents", f"{_NAME_IT}.", shown
+        )
+
+
 def _too_large(shown: str, limits: Limits) -> DataError:
     most = megabytes(limits.text_bytes)
     return _refused(
@@ -409,7 +428,10 @@ def _named(fields: Sequence[str], shown: str, line: int) -> list[str]:
 
 
 def _fields(line: str, mark: str) -> list[str]:
-    return next(csv.reader([line], delimiter=mark, skipinitialspace=True), []) if mark else line.split()
+    try:
+        return next(csv.reader([line], delimiter=mark, skipinitialspace=True), []) if mark else line.split()
+    except csv.Error:  # a field of more than 131,072 letters
+        return line.split(mark)
 
 
 def _is_number(text: str) -> bool:

@@ -81,7 +81,8 @@ def accept(
         tested: dict[str, IntArray] = {}
         widths: dict[str, int] = {}
         reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
-        cells = _Cells(limits.cells_for(sum(upload.size for upload in uploads)))
+        sent = sum(upload.size for upload in uploads)
+        cells = _Cells(limits.cells_for(sent), limits.roomy_documents + sent)
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
             said, tested[fold] = _checked(parts, files[fold], cells, share)
@@ -267,9 +268,9 @@ def _odd_folds(widths: Mapping[str, int]) -> list[str]:
 class _Cells:
     """Counter of an upload's matrix entries; a fold is as wide as its widest part, `width`."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._earlier_folds = self._documents = self.width = 0
+    def __init__(self, limit: int, documents: int) -> None:
+        self._limit, self._most_documents = limit, documents
+        self._earlier_folds = self._documents = self._all_documents = self.width = 0
 
     def start_fold(self) -> None:
         """Begin the next fold."""
@@ -279,6 +280,15 @@ class _Cells:
     def take(self, shown: str, n: int, d: int, line: int | None) -> None:
         """Count a part before allocation. Raises `DataError` beyond the limit."""
         self._documents, self.width = self._documents + n, max(self.width, d)
+        self._all_documents += n
+        if self._all_documents > self._most_documents:
+            raise DataError(
+                f"{self._all_documents:,} documents",
+                expected=f"at most {self._most_documents:,} for an upload of this size",
+                remedy="Check for repeated lines, or use a data folder.",
+                path=shown,
+                line=line,
+            )
         room = self._limit - self._earlier_folds
         check_room(self._documents, self.width, room, self._limit, path=shown, line=line)
 

@@ -295,7 +295,7 @@ _REACHED = frozenset(
 
 @dataclass(frozen=True)
 class TraceRow:
-    """One iteration, at its first point.
+    """One iteration on the whole objective, at its first point; rough fits for a start have no rows.
 
     Attributes
     ----------

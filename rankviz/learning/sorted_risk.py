@@ -228,9 +228,8 @@ class SortedRiskPoint:
         weighed = self.layout.counted
         return int(0.5 * sum(np.vdot(weighed, lower - upper) for _, upper, lower in self.ends))
 
-    @cached_property
     def _active_counts(self) -> IntArray:
-        """Active partners of winners, (zones, R − 1, n)."""
+        """Return the numbers of active partners of winners, (zones, R − 1, n)."""
         winners = self.layout.signed_weight > 0.0
         counts = [np.where(winners, lower - upper, 0) for _, upper, lower in self.ends]
         return np.array(counts, np.int64).reshape(len(counts), *winners.shape)
@@ -300,11 +299,11 @@ class SortedRiskPoint:
 
     def sample_active(self, rng: np.random.Generator, size: int) -> ActivePairs:
         """Draw at most `size` active pairs by their numbers in a list that is never formed."""
-        counts = self._active_counts.ravel()
+        shape, counts = (found := self._active_counts()).shape, found.ravel()
         last = np.cumsum(counts)
         drawn = np.sort(rng.choice(self.n_active, min(size, self.n_active), replace=False, shuffle=False))
         at = np.searchsorted(last, drawn, side="right")
-        zone, row, winner = np.unravel_index(at, self._active_counts.shape)
+        zone, row, winner = np.unravel_index(at, shape)
         uppers = [upper for _, upper, _ in self.ends]
         first = np.array([uppers[z][r, i] for z, r, i in zip(zone, row, winner, strict=True)], np.int64)
         loser = first + drawn - (last[at] - counts[at])  # minus the pairs of all earlier winners

@@ -175,12 +175,15 @@ class Task:
     gamma, C : float
     alone : bool
         Start from zero, and with a new preconditioner.
+    share : float
+        Share of the documents, in whole queries, that the objective estimates the risk from.
     """
 
     n_components: int
     gamma: float
     C: float
     alone: bool = False
+    share: float = 1.0
 
     def distance(self, other: Task) -> float:
         """Return an expected distance of two solutions at one γ: log ratios of m and of C."""
@@ -217,7 +220,7 @@ class Space(ABC):
         return self.map(task).basis.padded(w)
 
     def coarser(self, task: Task) -> Task | None:
-        """Return a task with a fraction of the features, whose result is a good start; or None."""
+        """Return a much cheaper task whose result is a good start, here one of fewer features; or None."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
         if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
             return None  # factors are then of documents, so fewer features do not help
@@ -287,6 +290,9 @@ this ratio, which costs fewer CG iterations than a new preconditioner."""
 COARSE_TOL = 1e-2
 """Ratio of decrement to objective at which a fit with fewer features stops: more accuracy would not help."""
 
+SAMPLE_TOL = 1e-4
+"""The same for a fit of a sample of queries, whose steps cost little."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -300,7 +306,7 @@ class Fit:
     result : SolverResult
     n_pairs : int
     start : str
-        Its start, in words: "zero", or "the weights for m = 200".
+        Its start, in words: "zero", "the weights for m = 200", or those for a share of the queries.
     seconds : dict
         "features": the draw, and the columns' share of factor and base; "pairs"; "start": Newton seconds of
         the fits it started from, if any; "newton": its own. Their sum is the time for this model alone on the
@@ -431,7 +437,11 @@ class Training:
         before = self._coarse(coarser, risk, report)
         start = None if before is None else self.space.start(coarser, before.w)
         objective = self.space.objective(coarser, risk, self.seed, report)
-        w = TruncatedNewton(tol=COARSE_TOL).solve(objective, start, report).point.w
+        if coarser.share < 1.0:
+            rough, report = SAMPLE_TOL, _without_records(report)
+        else:
+            rough = COARSE_TOL
+        w = TruncatedNewton(tol=rough).solve(objective, start, report).point.w
         return _End(coarser, w, time.perf_counter() - began)
 
     def _listed(self, report: Report) -> RiskFacts:
@@ -474,8 +484,14 @@ class Training:
             self._precondition = task, result.precondition
 
 
+def _without_records(report: Report) -> Report:
+    """Return a report without records and scores: those of a sample are no estimate of the whole's."""
+    return lambda progress: report(replace(progress, record=None, scores=None, weights=None))
+
+
 def _in_words(end: Task, task: Task) -> str:
     """Describe the start of a fit by the setting that differs."""
     words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
     words += [f"C = {end.C:g}"] if end.C != task.C else []
+    words += [f"{100 * end.share:.0f} % of the training queries"] if end.share != task.share else []
     return "the weights for " + " and ".join(words or ["the same settings"])

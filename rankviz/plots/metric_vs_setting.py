@@ -18,7 +18,9 @@ from rankviz.models.methods import METHODS
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
+    EVEN_COLOUR,
     GUIDE,
+    MethodStyle,
     add_band,
     add_marks,
     add_note,
@@ -306,14 +308,23 @@ MOST_TICKS = 10
 """Most values of a logarithmic axis that have a tick each."""
 
 
+OTHER_PLACE = MethodStyle("other data or fold", EVEN_COLOUR, "solid", "circle-open")
+"""How runs look whose queries are not those of the best run."""
+
+
 def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "linear") -> go.Figure:
-    """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type."""
+    """Draw a point per run in its method's colour, a ring around the best; `kind` is the axis type.
+
+    Runs on other data than the best one are open and grey: their values cannot be compared with it.
+    """
     values = sorted(table["x"].dropna().unique()) if kind == "log" else []
     few = 0 < len(values) <= MOST_TICKS
     ticks = {"tickvals": values, "ticktext": [f"{x:g}" for x in values]} if few else {}
     fig, said = go.Figure(), {place: verbatim(place) for place in table["place"].unique()}
-    for look, rows in table.groupby("look", sort=True):
-        style = style_of(str(look))
+    best = table[table["best"]].head(1)
+    looks = table["look"].where(table["place"].isin(best["place"] if len(best) else table["place"]), "")
+    for look, rows in table.groupby(looks, sort=True):
+        style = style_of(str(look)) if look else OTHER_PLACE
         fig.add_scatter(
             x=rows["x"],
             y=rows["value"],
@@ -323,7 +334,6 @@ def runs_figure(table: pd.DataFrame, title: str, metric: str, *, kind: str = "li
             marker={"color": style.colour, "symbol": style.symbol, "size": 6, "opacity": 0.65},
             hovertemplate="%{text}<br>%{x}, " + verbatim(metric) + " %{y:.4f}<extra></extra>",
         )
-    best = table[table["best"]].head(1)
     add_marks(fig, best["x"], best["value"], ring(15, 2.5), name="best")
     return finished(
         fig,

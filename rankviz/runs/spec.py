@@ -209,6 +209,20 @@ class RunSpec:
             )
             return other
         before = self.declared()
+        if method == self.method and changes.keys() <= before.keys():
+            checked = {name: before[name].checked(value) for name, value in changes.items()}
+            if all(
+                before[n].settings_of(v) == before[n].settings_of(self._values[n]) for n, v in checked.items()
+            ):
+                values = self._values | checked  # the same settings are read
+                other.__dict__.update(
+                    data=_read_data(moved, method),
+                    method=method,
+                    settings=tuple(sorted(values.items())),
+                    _values=values,
+                    _declared=before,
+                )
+                return other
 
         def value_of(setting: Setting) -> Any:
             if setting.name in changes:

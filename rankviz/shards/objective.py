@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray, release_pages
+from rankviz.common.parallel import SMALL_PRODUCT, sum_of
 from rankviz.common.progress import Progress, Report, Stopwatch, silent
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_base import largest_value
@@ -25,7 +26,9 @@ from rankviz.features.operator import FAR, Basis, FeatureOperator
 from rankviz.learning.feature_space import (
     CLOSED_FORM_COLUMNS,
     EXACT_COLUMNS_PER_ITERATION,
+    LARGE,
     NOISE,
+    PAIRS_PER_COLUMN,
     SPECTRAL_COLUMNS,
     CholeskyPreconditioner,
     DocumentPreconditioner,
@@ -42,7 +45,7 @@ from rankviz.learning.pairs import PairCosts, count_pairs
 from rankviz.learning.training import MapFamily, Space, Task
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, PerShard, Tell, no_callback
-from rankviz.shards.part import cut
+from rankviz.shards.part import cut, leading
 from rankviz.shards.storage import Plan
 
 
@@ -273,7 +276,9 @@ class ShardedObjective:
         if self.risk.loss.quadratic and self._k <= SPECTRAL_COLUMNS:
             gram = _sum(self.gather(work.active_gram, self.shards, point.held, self._k))
             return SpectralPreconditioner.of(self.basis.contract(self.basis.contract(gram).T).T, self.C)
-        return self._closed_form(point) if self._k <= CLOSED_FORM_COLUMNS else self._sampled(point, report)
+        # away from zero many sampled pairs are as good as the closed form, and cost less
+        closed = self._k <= CLOSED_FORM_COLUMNS and not (point.w.any() and many_pairs(self.n, self._k))
+        return self._closed_form(point) if closed else self._sampled(point, report)
 
     @property
     def patience(self) -> int:
@@ -328,9 +333,14 @@ class ShardedObjective:
             self._in_single(point),
         )
         report(Progress("newton"))
-        B = self.basis.contract(np.concatenate(rows).T.astype(np.float64))
-        B *= math.sqrt(self.C * n_active / max(B.shape[1], 1))
-        M = B @ B.T
+
+        def square(differences: FloatArray) -> FloatArray:
+            B = self.basis.contract(differences.T.astype(np.float64))
+            return B @ B.T
+
+        count = sum(map(len, rows))
+        M = sum_of(square, rows, np.zeros((m, m)), count * m**2 >= SMALL_PRODUCT)
+        M *= self.C * n_active / max(count, 1)
         M[np.diag_indices(m)] += 1.0
         report(Progress("newton"))
         return CholeskyPreconditioner.of(M, "sampled pairs")
@@ -352,6 +362,18 @@ def _sum(parts: Sequence[FloatArray]) -> FloatArray:
     for part in parts:
         total += part
     return total
+
+
+def many_pairs(n: int, k: int) -> bool:
+    """Return True if sampled pairs of (n, k) are as good a preconditioner as the closed form, and cheaper."""
+    return pairs_to_sample(n, k) == PAIRS_PER_COLUMN * k
+
+
+SHARE = 1 / 16
+"""Share of the queries to train on first. Its Newton steps cost about one product with all features, and save
+half of the others."""
+SAMPLED = 4 * LARGE
+"""Entries of the features from which this pays; break-even was at half of it."""
 
 
 class ShardedSpace(Space):
@@ -381,7 +403,9 @@ class ShardedSpace(Space):
         super().__init__(family, data.X)
         self.backend, self._costs, self._loss, self.plan = backend, costs, loss, plan
         self._n_pairs = int(count_pairs(data.y, data.ptr).sum())
-        self._parts = backend.scatter(cut(data, plan.shards, loss, costs))
+        parts = cut(data, plan.shards, loss, costs)
+        self._in_sample = sum(int(part.ptr[leading(part.ptr, SHARE)]) for part in parts)
+        self._parts = backend.scatter(parts)
         self._of: FittedMap | None = None
         self._shards: PerShard | None = None
         self._featured_seconds = 0.0
@@ -398,9 +422,35 @@ class ShardedSpace(Space):
         fitted = self.map(task, report)
         shards, basis = self._featured(task.gamma, report), self.plan.storage.basis(fitted.basis)
         n, k = len(self.X), basis.shape[0]
+        if task.share < 1.0:
+            return self._on_sample(task, shards, basis, risk, seed, report)
         copies = self.plan.spare > 0 and copy_bytes(n, k) > 0 and fitted.basis.nested
         largest = max(1.0, largest_value(fitted.kernel, self.X))
         return ShardedObjective(self.backend, shards, n, basis, risk, task.C, seed, copies, largest, report)
+
+    def _on_sample(
+        self, task: Task, shards: PerShard, basis: Basis, risk: ShardedRisk, seed: int, report: Report
+    ) -> ShardedObjective:
+        """Return the objective of the first queries of each shard, with C for the cost of all pairs."""
+        some = self.backend.map(work.first_queries, shards, task.share)
+        n_pairs, n_terms, costs = zip(*self.backend.gather(work.amounts, some, risk.loss), strict=True)
+        cost = math.fsum(costs)
+        few = replace(risk, n_pairs=sum(n_pairs), n_terms=sum(n_terms), total=lambda loss: cost)
+        C = task.C * risk.total_cost / cost if cost > 0.0 else task.C
+        return ShardedObjective(self.backend, some, self._in_sample, basis, few, C, seed, report=report)
+
+    def coarser(self, task: Task) -> Task | None:
+        """Return the task on a sample of queries if products with all features take long; or fewer features.
+
+        A quadratic risk needs one solve only, and without convexity the end depends on the start. From zero
+        the closed form of a narrow map makes the first step free; sampled pairs make up for that.
+        """
+        n, k = len(self.X), self.map(task).basis.shape[0]
+        long = n * k >= SAMPLED and (k > CLOSED_FORM_COLUMNS or many_pairs(n, k))
+        suits = self._loss.convex and not self._loss.quadratic and self._in_sample <= 2 * SHARE * n
+        if task.share == 1.0 and long and suits:
+            return replace(task, share=SHARE)
+        return super().coarser(task)
 
     def seconds(self, task: Task) -> float:
         """Return the seconds of the draw, and of the map's share of factor and features."""

@@ -109,6 +109,24 @@ def with_documents(part: Part, columns: IntArray) -> Shard:
     return Shard(part, Stored(moved_to_zero(part.X, part.ptr, columns)))
 
 
+def leading(ptr: IntArray, share: float) -> int:
+    """Return the number of leading queries with about this share of the documents, at least one."""
+    return max(1, int(np.searchsorted(ptr, share * ptr[-1])))
+
+
+def first_queries(shard: Shard, share: float) -> Shard:
+    """Return a shard's first queries, with about this share of its documents: views of its arrays."""
+    part, count = shard.part, leading(shard.part.ptr, share)
+    few = _queries(part, 0, count, part.loss, part.costs)
+    return Shard(few, shard.base.first(len(few.y)))
+
+
+def amounts(shard: Shard, loss: AnyLoss) -> tuple[int, int, float]:
+    """Return a shard's number of pairs, of terms of the risk, and Σ c_ij."""
+    risk = shard.part.risk(loss)
+    return risk.n_pairs, risk.n_terms, risk.total_cost
+
+
 def column_ranges(part: Part) -> tuple[FloatArray, FloatArray]:
     """Return each column's largest absolute value, and its spread in the longest query; (d,) each."""
     if len(part.X) == 0:
@@ -236,10 +254,21 @@ def borders(ptr: IntArray, count: int) -> IntArray:
 def cut(data: RankingData, count: int, loss: AnyLoss, costs: PairCosts) -> list[Part]:
     """Return the parts of data (views of its arrays), each with the costs of its own queries and grades."""
     levels = grade_codes(data.y, data.ptr).levels
-    parts = []
-    for first, last in itertools.pairwise(borders(data.ptr, count)):
-        rows = slice(int(data.ptr[first]), int(data.ptr[last]))
-        y, ptr = data.y[rows], data.ptr[first : last + 1] - data.ptr[first]
-        own = np.searchsorted(levels, grade_codes(y, ptr).levels)
-        parts.append(Part(data.X[rows], y, ptr, loss, costs.of_queries(slice(first, last), own)))
-    return parts
+    pieces = itertools.pairwise(borders(data.ptr, count).tolist())
+    return [_queries(data, first, last, loss, costs, levels) for first, last in pieces]
+
+
+def _queries(
+    whole: RankingData | Part,
+    first: int,
+    last: int,
+    loss: AnyLoss,
+    costs: PairCosts,
+    levels: IntArray | None = None,
+) -> Part:
+    """Return the queries first … last − 1 (views), with their own costs; `levels` are all grades."""
+    levels = grade_codes(whole.y, whole.ptr).levels if levels is None else levels
+    rows = slice(int(whole.ptr[first]), int(whole.ptr[last]))
+    y, ptr = whole.y[rows], whole.ptr[first : last + 1] - whole.ptr[first]
+    own = np.searchsorted(levels, grade_codes(y, ptr).levels)
+    return Part(whole.X[rows], y, ptr, loss, costs.of_queries(slice(first, last), own))

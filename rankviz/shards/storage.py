@@ -58,6 +58,10 @@ class Stored:
         """Return the first k, not copied."""
         return self.base[:, :k]
 
+    def first(self, n: int) -> Stored:
+        """Return the features of the first n documents, not copied."""
+        return Stored(self.base[:n])
+
     @cached_property
     def _rounded(self) -> FloatArray:
         return cast(FloatArray, rounded(self.base))
@@ -89,6 +93,10 @@ class Recomputed:
             narrower = fitted.leading(k)
             fitted = narrower if narrower.basis.shape[0] == k else fitted
         return fitted.operator(X).base[:, :k]
+
+    def first(self, n: int) -> Recomputed:
+        """Return the features of the first n documents."""
+        return Recomputed(self.X[:n], self.fitted)
 
     def __sizeof__(self) -> int:
         """Return almost nothing: documents are counted elsewhere."""

@@ -20,7 +20,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, Select, and_, insert, select, update
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.files import write_whole
+from rankviz.common.files import write_whole, zip_entry
 from rankviz.common.npz import MAX_BYTES
 from rankviz.common.settings import is_text
 from rankviz.metrics.evaluation import COLUMNS
@@ -237,9 +237,9 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
     try:
         with write_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
             listed = [about for _, about in found.values()]
-            archive.writestr(LIST, json.dumps({"format": FORMAT, "runs": listed}))
+            archive.writestr(zip_entry(LIST), json.dumps({"format": FORMAT, "runs": listed}))
             for name, (digest, _) in found.items():
-                archive.writestr(f"{name}.npz", store.records.content(digest))
+                archive.writestr(zip_entry(f"{name}.npz"), store.records.content(digest))
     except OSError as error:
         raise DataError(
             f"the file cannot be written: {error.strerror or error}",

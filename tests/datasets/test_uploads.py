@@ -316,3 +316,15 @@ def test_few_bytes_with_high_feature_numbers_are_refused_before_they_fill_the_me
     assert f"at most {most:,} entries" in str(caught.value)
     assert most < 16_000_000 < Limits().cells_for(2 * len(lines))
     assert not any(tmp_path.iterdir())
+
+
+def test_few_bytes_with_many_documents_are_refused(tmp_path):
+    lines = b"".join(b"%d qid:%d 1:1\n" % (n % 2, n // 100) for n in range(3000))
+    sent = gzip.compress(lines)
+    limits = Limits(roomy_documents=3000 - len(sent))
+    assert send(tmp_path, ("whole.txt.gz", sent), limits=limits).folder.exists()
+    limits = Limits(roomy_documents=2999 - len(sent))
+    with pytest.raises(DataError, match=r"3,000 documents.*at most 2,999"):
+        send(tmp_path, ("packed.txt.gz", sent), limits=limits)
+    assert [one.name for one in tmp_path.iterdir()] == ["whole.txt"]
+    assert Limits().roomy_documents < 2**21

@@ -54,6 +54,10 @@ _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
+_SHORTENED = """main => [...main.querySelectorAll('input[role=combobox], .stMarkdownEllipsis, a p')]
+    .filter(one => one.offsetParent && one.offsetWidth > 40 && one.scrollWidth > one.clientWidth + 1)
+    .filter(one => !one.closest('[class*="ways-sequence"], details:not([open]) > :not(summary)'))
+    .map(one => one.value || one.textContent)"""
 _BELOW = """sidebar => [...sidebar.querySelectorAll('button, input, [role=slider], summary, a')]
     .filter(one => one.offsetParent && !one.closest('details:not([open]) > :not(summary)'))
     .filter(one => one.getBoundingClientRect().bottom > innerHeight)
@@ -299,6 +303,14 @@ def assert_one_figure(page: Page, name: str) -> None:
     assert min(chart.evaluate(_SIZES)) >= 13
     letters = "heading => parseFloat(getComputedStyle(heading).fontSize)"
     assert main.locator("h2").first.evaluate(letters) >= 20
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_large_type_cuts_no_value_and_no_button(server: Server, page: Page, section: str) -> None:
+    """A menu that shows NDCG@1 for NDCG@10 would name another metric."""
+    for entry in SECTIONS[section]:
+        with visited(entry, page, server.url, (1280, 720), "m=50&large=true"):
+            assert page.get_by_test_id("stMain").evaluate(_SHORTENED) == []
 
 
 def test_a_presentation_enlarges_the_first_figure(server: Server, page: Page) -> None:

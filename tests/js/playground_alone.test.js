@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { changedBy, lineOf, read, unchanged } from "../../ui/browser/playground/alone.js";
+import { stepOf } from "../../ui/browser/playground/telling.js";
 
 test("changes by hand are a line of an address, as in the app, and come back from it", () => {
   const bounds = { edge: 1.15, far: 3.5 }, line = "0.50.-25.3.1_5_z1.5.7_w3.350.-20";
@@ -23,4 +24,12 @@ test("a page without a server keeps changes by hand, and can go back to any", ()
   assert.deepEqual([moved, gone, more].map(lineOf), ["2.10.20.1.0", "2", "2_z0.100.-100_w4.50.0"]);
   assert.equal(lineOf(changedBy(more, { kind: "reset" })), "");
   assert.equal(lineOf(moved), "2.10.20.1.0");
+});
+
+test("a step says what C changes: how many pairs have no loss", () => {
+  const pairs = { all: 1255, right: 1136, beyond: 20 };
+  const found = "1,136 of 1,255 pairs in order, 20 with margin ≥ 1";
+  assert.equal(stepOf(2, 14, 259912.3, pairs), `Newton step 2 of 14 · objective 259,900 · ${found}`);
+  assert.equal(stepOf(0, 2, 0.0599, pairs), `Newton step 0 of 2 · objective 0.0599 · ${found}`);
+  assert.equal(stepOf(0, undefined, undefined, pairs), found);
 });

@@ -26,6 +26,7 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     runs = [execute(SPEC.but(preconditioner=name)) for name in ("auto", "none")]
     shown = app.dataframe[0].value
+    assert "CG iterations" in app.selectbox(key="show").options
     assert shown["CG iterations"].tolist() == [int(r.trace["cg_iterations"].sum()) for r in runs]
     assert shown["objective"].tolist() == [r.objective for r in runs]
     assert f"How they ended: each {runs[0].status}." in words(app), "no column cuts it"

@@ -14,6 +14,7 @@ from rankviz.metrics.significance import compare
 from rankviz.plots import metric_vs_m, model_comparison
 from ui.learn import home
 from ui.study.ndcg_vs_m_words import clause, in_words, together
+from ui.work.folds import fold_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -32,6 +33,18 @@ def test_train_shows_what_the_library_computes(open_page: Opener) -> None:
     for label, rows in table.groupby("label"):
         assert shown[label] == pytest.approx(rows["value"].tolist())
     assert app.metric[0].value == f"{kernel.metrics['vali']['NDCG@10'].mean():.3f}"
+
+
+@pytest.mark.parametrize("metric", ["NDCG@10", "P@10"])
+def test_train_says_why_its_curves_fall_at_the_end(metric: str, open_page: Opener) -> None:
+    """The NDCG@10 of a query of fewer documents is 0 with every model; the curves seem to blame the model."""
+    app = open_page("train", m=50, metric=metric)
+    data = fold_of(SPEC).parts["vali"]
+    short = sum(1 for first, end in zip(data.ptr, data.ptr[1:], strict=False) if end - first < 10)
+    scores = execute(SPEC).metrics["vali"]["NDCG@10"]
+    assert 0 < short <= (scores == 0).sum()
+    said = f"NDCG@10 is 0 for {short} of 40 queries, whatever the model"
+    assert any(one.value.startswith(said) for one in app.caption) == (metric == "NDCG@10")
 
 
 def test_home_shows_what_the_library_computes(open_page: Opener) -> None:

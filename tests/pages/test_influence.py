@@ -86,3 +86,13 @@ def test_the_caption_over_all_folds_has_every_rule_of_the_definition(open_page: 
     counted = f"LETOR 4.0 definition, 120 queries, {empty} of them without a relevant document, counted as 0"
     assert counted in words(app)
     assert "; equal scores count at the mean over their orders" in words(app).partition(counted)[2][:150]
+
+
+def test_the_page_says_that_the_model_of_the_sidebar_is_not_shown(open_page: Opener) -> None:
+    """Its C is grey in the sidebar, and the marked C is the linear model's."""
+    said = "The current model, Nyström, is not chosen under Model"
+    for model, times in (("linear", 1), ("current model", 0)):
+        app = open_page("influence", scope="this fold", model=model, m=10)
+        assert sum(one.value.startswith(said) for one in app.caption) == times
+    app = open_page("influence", scope="this fold", map="linear", c=-10)
+    assert not any("is not chosen under Model" in one.value for one in app.caption)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from ui.learn.lecture import example
 from ui.shell import words
 from ui.shell.texts import formatted
 from ui.shell.visitors import COOKIE
-from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
+from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes, Report
 
 LECTURE = Sequence(
     "A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True, True), View("home", {}))
@@ -183,6 +184,12 @@ def test_a_lecturer_sees_the_most_frequent_predictions() -> None:
     assert f"{97 - MOST_ANSWERS + 1} others" in told
 
 
+def test_gaps_stand_in_the_order_of_their_numbers() -> None:
+    gaps = ("10", "2", "−1 of 4", "9.5 %")
+    told = in_words(Report(1, Counter({1: 4}), {1: Counter(gaps)}), 1)
+    assert sorted(gaps, key=told.index) == ["−1 of 4", "2", "9.5 %", "10"]
+
+
 def test_participants_of_a_class_are_bounded() -> None:
     classes = Classes()
     code = classes.open("s", "lecturer", "")
@@ -320,6 +327,26 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert CLASSES.report(code) is None
     assert "open-class" in [one.key for one in app.button]
     assert app.session_state[KEY] == example()
+
+
+def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener) -> None:
+    app = open_page("lecture")
+    app.button(key="lecture-example").click().run()
+    app.button(key="open-class").click().run()
+    app.toggle(key="large").set_value(True).run()
+    shared = [one.value for one in app.code]
+    assert ["class=" in one for one in shared] == [False, True]
+    assert not [one for one in shared if "large" in one]
+    starts = [one.proto.body for one in app.get("html") if '<a class="lecture-start' in one.proto.body]
+    assert ["large=true" in one for one in starts] == [True, True]
+
+
+def test_lessons_of_a_lecture_are_told_apart(open_page: Opener) -> None:
+    views = (View("lessons", {"lesson": "loss", "step": "3"}), View("lessons", {"lesson": "?", "step": "9"}))
+    app = open_page("lecture", seq=Sequence("L", views).packed())
+    said = [one.value for one in app.markdown]
+    assert "1. Lessons: Losses, step 3" in said
+    assert "2. Lessons: Pairs and margins, step 1" in said
 
 
 @pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)

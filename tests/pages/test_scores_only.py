@@ -76,7 +76,7 @@ def test_records_of_before_that_tell_no_seconds_are_said_to(mean: RunSpec) -> No
 def test_home_draws_it_as_a_level(open_page: Opener, mean: RunSpec) -> None:
     app = open_page(None, **LINK)
     assert "feature mean (no m)" in lines(figures(app)[0])
-    assert "Level: synthetic-demo fold 1 · feature mean · validation." in words(app)
+    assert "Horizontal line: synthetic-demo fold 1 · feature mean · validation." in words(app)
     left, right = (execute(spec).metrics["vali"][METRIC] for spec in (mean, linear()))
     assert compare(left, right).sentence("feature mean", "the linear model", METRIC)[1:] in words(app)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import platform
 import subprocess
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 import uvicorn
 from conftest_pages import Opener
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -34,8 +36,10 @@ from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
+    MOST_NAMES,
     FewFiles,
     Headers,
+    PageMessages,
     SameOrigin,
     bound_messages,
     end_left_sessions,
@@ -159,6 +163,7 @@ def test_live_fits_use_one_blas_thread_while_the_server_runs() -> None:
 
 HEAPS = """
 import asyncio
+import math
 from threading import Barrier, Thread
 from types import SimpleNamespace
 import numpy as np
@@ -300,6 +305,48 @@ def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_s
             file.close()
 
 
+def test_a_session_that_floods_waits_while_others_send_too() -> None:
+    clock, waits, through = [0.0], list[tuple[str, float]](), list[str]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(scope["messages"]):
+            through.append(f"{scope['name']}: {await receive()}")
+
+    async def session(name: str, messages: int, every: float) -> None:
+        due = clock[0]
+
+        async def receive() -> Any:  # messages are sent at their times, and those that wait come at once
+            nonlocal due
+            due += every
+            clock[0] = max(clock[0], due)
+            return name
+
+        async def sleep(seconds: float) -> None:
+            waits.append((name, seconds))
+            clock[0] += seconds
+
+        paced._sleep = sleep
+        await paced({"type": "websocket", "name": name, "messages": messages}, receive, None)  # type: ignore[arg-type]
+
+    paced = server.Paced(application, lambda: clock[0])
+    asyncio.run(session("alone", 200, 0.1))
+    assert (len(through), waits) == (200, []), "nobody else waits for it"
+    paced._latest["another, now"] = math.inf
+    asyncio.run(session("quick", 200, 0.6))
+    assert waits == [], "a person who moves controls all the time does not wait"
+    asyncio.run(session("flood", 200, 0.1))
+    seconds = [one for _, one in waits]
+    assert seconds[0] == pytest.approx(server.WAIT_EACH)
+    assert seconds[:5] == sorted(seconds[:5]), "the more it sends, the longer it waits"
+    assert len(seconds) < 30, "instead of 190 scripts, about one each 1.6 s"
+    waits.clear()
+    asyncio.run(session("burst", 500, 0.0))
+    assert [one for _, one in waits] == [server.WAIT_EACH], "what came meanwhile passes together"
+    asyncio.run(session("torrent", 2000, 0.04))
+    assert max(one for _, one in waits) == server.LONGEST
+    assert list(paced._latest) == ["another, now"], "ended sessions are forgotten"
+
+
 def test_messages_of_browsers_are_bounded() -> None:
     ours, smaller = uvicorn.Config("app:app", ws_max_size=200 << 20), uvicorn.Config("app:app", ws_max_size=5)
     bound_messages()
@@ -345,5 +392,53 @@ def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds
 
 def test_the_server_has_our_additions() -> None:
     kinds = [one.cls for one in served.middleware]
-    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(Assets)
+    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(PageMessages)
+    assert kinds.index(PageMessages) < kinds.index(server.Paced)
     assert kinds.index(Headers) < kinds.index(Assets), "compressed files have the security headers, too"
+
+
+def passed_on(*messages: BackMsg | bytes) -> tuple[list[Any], float]:
+    """The messages that reach Streamlit, and the seconds that it takes."""
+    sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
+    waiting = [{"type": "websocket.receive", "bytes": one} for one in sent]
+    found = list[Any]()
+
+    async def receive() -> Any:
+        return waiting.pop(0) if waiting else {"type": "websocket.disconnect"}
+
+    async def application(_: Any, receive: Any, send: Any) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            found.append(message["bytes"])
+
+    began = time.monotonic()
+    asyncio.run(PageMessages(application)({"type": "websocket"}, receive, None))  # type: ignore[arg-type]
+    return [sent.index(one) for one in found], time.monotonic() - began
+
+
+def names(number: int) -> BackMsg:
+    message = BackMsg()
+    message.file_urls_request.file_names.extend(["a"] * number)
+    return message
+
+
+def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    kinds = ("clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime")
+    others = [BackMsg(**{kind: True}) for kind in kinds]
+    skills = BackMsg()
+    skills.backend_operation_request.install_skills.SetInParent()
+    rerun = BackMsg()
+    rerun.rerun_script.query_string = "m=5"
+    found, _ = passed_on(*others, skills, names(MOST_NAMES + 1), rerun, BackMsg(app_heartbeat=True), b"\xff")
+    assert found == [6, 7, 8], "Streamlit itself ends what is no message"
+    assert len(caplog.messages) == 6
+
+
+def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "COSTLY_SECONDS", 0.2)
+    file = BackMsg()
+    file.backend_operation_request.deferred_file.file_id = "1"
+    rerun = BackMsg(stop_script=True)
+    assert passed_on(file, rerun, rerun)[1] < 0.2
+    found, seconds = passed_on(names(MOST_NAMES), rerun, file)
+    assert found == [0, 1, 2]
+    assert seconds >= 0.2

@@ -12,10 +12,12 @@ from xml.etree import ElementTree
 import pytest
 from conftest_pages import Opener
 
+from ui.controls.navigation import ENTRIES
 from ui.learn.lessons import order
 from ui.shell.term_pictures import PICTURES
 from ui.shell.terms import (
     LESSONS,
+    PAGES,
     PAPERS,
     TERMS,
     explained,
@@ -43,6 +45,7 @@ TYPED = {
     "C",
     "CG iteration",
     "Newton step",
+    "Newton decrement",
     "Shapley value",
     "Sobol points",
     "LETOR",
@@ -61,6 +64,14 @@ def test_lessons_of_terms_exist_and_every_lesson_is_reached() -> None:
     assert {name for names in LESSONS.values() for name in names} <= TERMS.keys()
     assert all(f'href="lessons?lesson={name}"' in glossary() for name in LESSONS)
     assert "[Lesson](lessons?lesson=loss)" in str(terms_in("the hinge"))
+
+
+def test_a_term_has_a_lesson_or_else_a_page_that_shows_it() -> None:
+    led = [name for names in (*LESSONS.values(), *PAGES.values()) for name in names]
+    assert sorted(led) == sorted(TERMS)
+    assert PAGES.keys() <= {entry.file for entry in ENTRIES}
+    assert "[Page](sweep)" in explained("Sobol points")
+    assert '<a href="low_rank" target="_self">Page</a>' in glossary().split("<b>Nuclear norm</b>")[1][:150]
 
 
 def test_every_term_has_a_picture_of_its_own() -> None:

@@ -18,7 +18,8 @@ HIGHER = SPEC.but(C=2.0**-3)
 
 
 @pytest.fixture
-def train(open_page: Opener) -> AppTest:
+def train(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setattr(trail, "ONE_MOVE_SECONDS", 0.0)  # a test changes its controls without a pause
     return open_page("train", m="50", c="-4", g="-2")
 
 
@@ -55,6 +56,20 @@ def test_a_change_is_compared_with_the_model_before_it_and_one_click_leads_back(
     assert buttons(train) == ["C 2⁻³"]
 
 
+def test_quick_steps_of_one_control_are_one_change(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three arrow keys make C eight times as large: the answer is about 8, not about the last step."""
+    monkeypatch.setattr(trail, "ONE_MOVE_SECONDS", 3600.0)
+    for c in (-3, -2, -1):
+        change(train, c=c)
+    told = effect(SPEC, SPEC.but(C=2.0**-1))
+    assert words.effect([("C", "2⁻⁴", "2⁻¹")], told) in effects(train)
+    assert buttons(train) == ["C 2⁻⁴"]
+    change(train, m=100)
+    assert buttons(train) == ["m 50", "m 50, C 2⁻⁴"], "another control is another change"
+    change(train, m=50)
+    assert buttons(train) == ["m 100", "C 2⁻⁴"], "the way back ends no change"
+
+
 def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
     train.toggle(key="test").set_value(True).run()
     change(train, c=-3)
@@ -84,7 +99,9 @@ def test_another_page_begins_with_the_metric_chosen_last(train: AppTest) -> None
 
 def test_a_kept_model_stays_the_one_to_compare_with(train: AppTest) -> None:
     change(train, c=-3)
+    assert train.button(key="keep-comparing").label == words.PIN
     train.button(key="keep-comparing").click().run()
+    assert train.button(key="keep-comparing").label == words.UNPIN
     change(train, m=100)
     both = [("m", "50", "100"), ("C", "2⁻⁴", "2⁻³")]
     assert words.effect(both, effect(SPEC, HIGHER.but(n_components=100))) in effects(train)

@@ -185,6 +185,10 @@ def test_of_many_changes_of_a_link_those_are_made_that_can_be(open_page: Opener)
     assert "no document of query 1 would remain" in app.warning[0].value
     assert app.query_params["changes"] == "__".join(asked[:14])
     assert len(ranking(app)) == 1
+    app = open_page("what_if", m=50, changes="__".join(["x_1"] * 500 + ["x_2"] * 70_000))
+    assert app.query_params["changes"] == "x_1"
+    assert app.warning[0].value.startswith("70,000 changes ")
+    assert "beyond the first 500" in app.warning[0].value
     app = open_page("what_if", m=50, changes="o_t0_3__o_t0_3")
     assert not app.warning
     assert app.query_params["changes"] == "o_t0_3"

@@ -179,6 +179,20 @@ def test_a_run_may_be_imported_where_it_was_made(store: RunStore, made: Made, tm
     assert set(store.listing.seen_by("me").index) == {spec.hash for spec in made}
 
 
+def test_equal_exports_are_equal_files(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server keeps equal files once."""
+    store.records.keep(made.values(), "me")
+    contents = set()
+    for year in (2025, 2026):
+        now = (year, 1, 1, 0, 0, 0, 0, 1, 0)
+        monkeypatch.setattr(zipfile.time, "localtime", lambda *_, now=now: now)  # type: ignore[attr-defined]
+        export_runs(store, [spec.hash for spec in made], "me", tmp_path / "all.rankviz")
+        contents.add((tmp_path / "all.rankviz").read_bytes())
+    assert len(contents) == 1
+
+
 def test_a_file_keeps_the_mark(store: RunStore, lie: RunSpec, made: Made, tmp_path: Path) -> None:
     (digest,) = store.listing.seen_by("me").index
     assert export_runs(store, [str(digest)], "me", tmp_path / "again.rankviz") == 1

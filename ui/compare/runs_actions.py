@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.files import zip_entry
 from rankviz.common.memory import return_freed_memory
 from rankviz.common.numbers import as_csv, counted
 from rankviz.datasets.archives import MB, Upload
@@ -271,7 +272,7 @@ def _trec_runs(digests: Sequence[str]) -> Callable[[], bytes]:
                 for part in record.scores:
                     write_run(record, part, parts[part], text := io.BytesIO())
                     name = f"{spec.hash}/seed{seed}/{spec.fold}/{part}.run"
-                    archive.writestr(name, text.getvalue())
+                    archive.writestr(zip_entry(name), text.getvalue(), zipfile.ZIP_DEFLATED)
         return content.getvalue()
 
     return made

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import html
 import json
+import math
+import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
@@ -214,11 +216,14 @@ class Place:
         """Code of the class; "" without one."""
         return self.parameter[1] if self.parameter[0] == CODE else ""
 
-    def address(self, step: int) -> str:
-        """Return the address of a step; 0 for the page that edits them, or lists those of a class."""
+    def address(self, step: int, *, shared: bool = False) -> str:
+        """Return the address of a step; 0 for the page that edits them, or lists those of a class.
+
+        One to share has no large type: that is for the lecturer's projector.
+        """
         name, value = self.parameter
         view = self.sequence.views[step - 1] if step else View(PAGE, {})
-        shown = {key: "true" for key in (LARGE, ALONE) if is_on(key)}
+        shown = {key: "true" for key in (LARGE, ALONE) if is_on(key) and not shared}
         query = {**view.query, **shown, name: value, AT: str(step)}
         return f"{app_address()}{'' if view.page == ENTRIES[0].file else view.page}?{urlencode(query)}"
 
@@ -329,6 +334,11 @@ def _ways(place: Place, *, on_step: bool) -> str:
     return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
 
 
+def _first_number(text: str) -> float:
+    found = re.search(r"[+−]?[0-9]+(?:\.[0-9]+)?", text)
+    return float(found[0].replace("−", "-")) if found else math.inf
+
+
 @errors_as_sentences()
 def _progress(place: Place) -> None:
     """Say where the class is: all of it to the lecturer, the lecturer's step to others."""
@@ -351,7 +361,7 @@ def in_words(report: Report, at: int) -> str:
     answers = report.answers.get(at)
     if not answers:
         return found
-    shown = sorted(answers.most_common(MOST_ANSWERS))
+    shown = sorted(answers.most_common(MOST_ANSWERS), key=lambda one: (_first_number(one[0]), one))
     said = ", ".join(f"{formatted(text)} × {n}" for text, n in shown)
     if others := answers.total() - sum(n for _, n in shown):
         said += words.OTHER_PREDICTIONS.format(n=others)

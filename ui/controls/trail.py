@@ -5,6 +5,9 @@ The trail belongs to the session. It has each model once, the current one last.
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -28,7 +31,9 @@ MOST = 4
 """Largest number of models in the trail, besides the current one."""
 SEED_SECONDS = 1.0
 """Largest predicted seconds of a run that shows the effect of another seed."""
-_TRAIL, _KEPT = "trail", "trail-kept"
+ONE_MOVE_SECONDS = 3.0
+"""Longest pause between moves of one control that count as one change: arrow keys move it step by step."""
+_TRAIL, _KEPT, _MOVED = "trail", "trail-kept", "trail-moved"
 
 
 def place() -> DeltaGenerator:
@@ -61,12 +66,24 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric:
 
 def _visited(spec: RunSpec) -> list[RunSpec]:
     """Move the current model to the end of the trail; return the trail, which loses no kept model."""
-    spec, kept = spec.but(digest=""), st.session_state.get(_KEPT)
-    trail = [*(one for one in st.session_state.get(_TRAIL, ()) if one != spec), spec]
+    spec, kept, before = spec.but(digest=""), st.session_state.get(_KEPT), st.session_state.get(_TRAIL, ())
+    trail = [*(one for one in before if one != spec), spec]
+    if not before or before[-1] != spec:
+        now, moved = time.monotonic(), st.session_state.get(_MOVED, -ONE_MOVE_SECONDS)
+        quick = now - moved < ONE_MOVE_SECONDS and spec not in before
+        if quick and _one_move(trail[-3:]) and trail[-2] != kept:
+            del trail[-2]
+        st.session_state[_MOVED] = now
     if len(trail) > MOST + 1:
         del trail[trail[0] == kept]  # the oldest but the kept one
     st.session_state[_TRAIL] = trail
     return list(trail)
+
+
+def _one_move(latest: list[RunSpec]) -> bool:
+    """Return True if the last two changes are of one and the same setting."""
+    names = [[name for name, _, _ in changes(*both)] for both in pairwise(latest)]
+    return len(names) == 2 and names[0] == names[1] and len(names[0]) == 1 and names[0] != [""]
 
 
 def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str) -> str:
@@ -113,7 +130,7 @@ def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
             args=(spec,),
         )
     st.button(
-        "",
+        words.UNPIN if is_kept else words.PIN,
         key="keep-comparing",
         icon=":material/keep_off:" if is_kept else ":material/keep:",
         type="tertiary",

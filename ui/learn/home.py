@@ -65,7 +65,7 @@ def _curves(
         st.markdown(told.beside_linear)
     report_ties({"vali": found}, [METRIC])
     if own:
-        st.caption(f"Level: {describe(own, 'vali')}.")
+        st.caption(f"Horizontal line: {describe(own, 'vali')}.")
 
 
 @dataclass(frozen=True)

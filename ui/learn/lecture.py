@@ -26,6 +26,7 @@ from ui.controls.sequence import (
     own,
 )
 from ui.learn import lecture_words as words
+from ui.learn.lessons import LESSON, STEP, STEPS, order, texts
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import KEPT_ALONE
@@ -37,6 +38,8 @@ LONGEST_LINK = 6000
 """Letters of a link that all browsers and most servers accept."""
 _FROM_LINK, _CLASS, _VERSION = "sequence-from-link", "lecture-class", "lecture-version"
 _LONGEST_TITLE = 100
+LESSONS = "lessons"
+"""Script of the page of lessons."""
 
 
 def show() -> None:
@@ -76,9 +79,17 @@ def participant(place: Place) -> None:
 def _steps(sequence: Sequence) -> None:
     """List the steps of a sequence, with their texts."""
     for number, view in enumerate(sequence.views, 1):
-        st.markdown(
-            f"{number}. {view.title}: {formatted(view.text)}" if view.text else f"{number}. {view.title}"
-        )
+        text = f": {formatted(view.text)}" if view.text else ""
+        st.markdown(f"{number}. {_name(view)}{text}")
+
+
+def _name(view: View) -> str:
+    """Name a view's page; of a lesson also its title and step, because a lecture may have several."""
+    if view.page != LESSONS:
+        return view.title
+    asked, step = view.query.get(LESSON, ""), view.query.get(STEP, "")
+    title = texts(asked if asked in order() else order()[0])["title"]
+    return words.LESSON.format(page=view.title, title=title, step=step if step in STEPS else STEPS[0])
 
 
 def _replace(new: Sequence) -> None:
@@ -109,7 +120,7 @@ def _set_title(key: str) -> None:
 def _row(k: int, view: View, key: str, *, last: bool) -> None:
     with st.container(border=True, key=f"lecture-view-{key}"):
         row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-        row.markdown(f"**{k + 1}. {view.title}**", width="stretch")
+        row.markdown(f"**{k + 1}. {_name(view)}**", width="stretch")
         for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
             of = f"{name}-{key}"
             row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
@@ -155,7 +166,7 @@ def _remove(k: int) -> None:
 def example() -> Sequence:
     """Return a lecture of four views on the bundled data."""
     views = (
-        View("lessons", {"lesson": "pairs"}),
+        View(LESSONS, {LESSON: "pairs"}),
         View("playground", {"pset": "Ring"}),
         View("kernel_approximation", {}),
         View("ndcg_vs_m", {}),
@@ -174,7 +185,7 @@ def _ways(sequence: Sequence) -> None:
         with st.expander(words.LINK):
             if len(packed) > LONGEST_LINK:
                 st.warning(words.LONG_LINK.format(n=len(packed), most=LONGEST_LINK))
-            st.code(place.address(1), language=None, wrap_lines=True)
+            st.code(place.address(1, shared=True), language=None, wrap_lines=True)
         st.download_button(
             words.SAVE,
             sequence.json(),
@@ -243,7 +254,7 @@ def _class(sequence: Sequence) -> None:
         return
     CLASSES.update(code, sequence.packed(), visitor())
     place = Place(sequence, (CODE, code), 0)
-    link = place.address(0)
+    link = place.address(0, shared=True)
     st.markdown(words.CODE.format(code=code))
     st.image(
         segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220

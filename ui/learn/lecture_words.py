@@ -34,6 +34,7 @@ CLASS_HELP = (
 CODE = "Code of the class: **{code}**"
 JOIN = "Code of a class"
 STEPS = "{n} steps"
+LESSON = "{page}: {title}, step {step}"
 EXAMPLE_STEPS = "The example, “{title}”:"
 EXAMPLE_TITLE = "How many features does a kernel need?"
 EXAMPLE_TEXTS = (

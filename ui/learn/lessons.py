@@ -24,7 +24,7 @@ STATE = (LESSON, STEP, GUESS)
 _MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
 _REVEAL, _NUMBER = 2, r"[+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?"
 """Step that shows the gap, and a number there."""
-_STEPS = ("1", "2", "3", "4", "5")
+STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
 _PREDICTION = re.compile(r"shown|(-?\d{1,9}(\.\d{1,6})?(_-?\d{1,9}(\.\d{1,6})?)*)?")
@@ -105,12 +105,12 @@ def _from_address() -> None:
     if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
         return
     name, step, guess = asked
-    known = (not name or name in order(), not step or step in _STEPS, prediction(guess))
+    known = (not name or name in order(), not step or step in STEPS, prediction(guess))
     for key, value, accepted in zip(STATE, asked, known, strict=True):
         if not accepted:
             report_invalid(key, value)
     state[LESSON] = name if known[0] and name else order()[0]
-    state[STEP] = _STEPS.index(step) if known[1] and step else 0
+    state[STEP] = STEPS.index(step) if known[1] and step else 0
     state[GUESS] = guess if known[2] else ""
 
 
@@ -122,7 +122,7 @@ def _choose() -> None:
 
 def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
-    if message["lesson"] in order() and 0 <= message["step"] < len(_STEPS):
+    if message["lesson"] in order() and 0 <= message["step"] < len(STEPS):
         st.session_state.update({key: message[key] for key in STATE} | {_TOLD: True})
         if is_gap(message["lesson"], message.get("gap")):
             report_gap(message["gap"])

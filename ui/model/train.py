@@ -55,6 +55,7 @@ from ui.shell.figures import (
     show_table,
     tiles,
     zero_by_definition,
+    zeros_by_definition,
 )
 from ui.shell.terms import meaning
 from ui.shell.texts import describe
@@ -99,6 +100,8 @@ def headline(other: RunRecord, record: RunRecord, data: RankingData, part: str, 
         caption=f"{describe(record.spec, part)}. Mean over queries; {definition_caption(data)}; "
         f"{words.CURVES[curve]}.",
     )
+    if curve == "NDCG" and (why := zeros_by_definition(data, int(table["k"].max()))):
+        st.caption(why)
     names = list(dict.fromkeys([metric, *TILES]))
     report_ties({part: records}, names)
     means, others = record.metrics[part].mean(), other.metrics[part].mean()

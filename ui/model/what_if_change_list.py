@@ -42,6 +42,8 @@ _ORDER = (DocumentAdded, Change, FeatureOff, DocumentOut, QueryOut, SomeQueries)
 """Kinds in the order of application; `Change` stands for all other kinds."""
 LONGEST = 1800
 """Most letters of changes in an address: servers and mail programs cut those beyond 2,000."""
+MOST_READ = 500
+"""Most changes read from an address: each is tried on the data, and `LONGEST` letters hold 360."""
 MOST_DIGITS = 15
 """Most digits of a document's number or a grade."""
 _BETWEEN = "__"
@@ -219,6 +221,14 @@ def _no_change(text: str) -> DataError:
     )
 
 
+def _beyond(text: str) -> DataError:
+    return DataError(
+        f"“{shortened(text)}”, which is beyond the first {MOST_READ}",
+        expected=f"at most {MOST_READ} changes in a link",
+        remedy="Remove changes.",
+    )
+
+
 def _whole(text: str) -> int:
     """Return the whole number ≥ 0 in a text; ValueError for others."""
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
@@ -284,12 +294,14 @@ def lines(fold: Fold) -> list[Line]:
 def _from_address(fold: Fold) -> list[Line]:
     """Return the changes of the address; report and drop invalid ones."""
     found, refused = list[Line](), list[DataError]()
-    for text in divided(st.query_params.get(KEY, "")):
+    texts = divided(st.query_params.get(KEY, ""))
+    for text in texts[:MOST_READ]:
         try:
             found.append(decoded(text, fold))
         except DataError as error:
             refused.append(error)
     found, impossible = possible(found, fold)
+    refused += [_beyond(text) for text in texts[MOST_READ:]]
     if refused := [*refused, *impossible]:
         one = len(refused) == 1
         st.warning(

@@ -315,6 +315,12 @@ def zero_by_definition(metric: str, n: int) -> str:
     return words.SHORT_QUERY.format(metric=metric, k=k, n=n) if short else ""
 
 
+def zeros_by_definition(data: RankingData, k: int) -> str:
+    """Count the queries whose NDCG@k is 0 with any model, having fewer than k documents; "" for none."""
+    short = int((np.diff(data.ptr) < k).sum())
+    return words.SHORT_QUERIES.format(k=k, short=short, n=data.n_queries) if short else ""
+
+
 def report_ties(by_part: Mapping[str, Iterable[RunRecord]], metrics: Iterable[str]) -> None:
     """Say in one note how the order of the file would change metrics of models, if it would."""
     found, moved = [], []

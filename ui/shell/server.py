@@ -7,6 +7,7 @@ nothing. See docs/decisions/0022-security-in-the-browser.md.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import logging
@@ -14,13 +15,16 @@ import math
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+from google.protobuf.message import DecodeError
 from streamlit import config, runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.state import SafeSessionState
 
 from ui.shell import words
@@ -118,6 +122,58 @@ async def _refuse(scope: Message, receive: Receive, send: Send, status: int, why
         await send({"type": "http.response.body", "body": why.encode()})
 
 
+_PLAIN = ("rerun_script", "stop_script", "app_heartbeat")
+_COSTLY = ("file_urls_request", "deferred_file", "dataframe_chunk")
+"""Kinds of messages of our pages' browsers; a session waits before each costly one but the first."""
+COSTLY_SECONDS = 0.5
+MOST_NAMES = 2000
+"""Most files of one upload for which a browser may ask for addresses."""
+
+
+class PageMessages:
+    """Passes on only messages that browsers of our pages send, and costly ones one after the other.
+
+    Streamlit lets any visitor empty the caches of all. It makes addresses for any number of files while all
+    others wait, and a file for each request to download one.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer, without the other messages."""
+        if scope["type"] != "websocket":
+            await self._application(scope, receive, send)
+            return
+        last = -math.inf
+
+        async def receive_wanted() -> Message:
+            nonlocal last
+            while True:
+                message = await receive()
+                kind = _kind_of(message.get("bytes") or b"")
+                if kind in _COSTLY:
+                    await asyncio.sleep(last + COSTLY_SECONDS - time.monotonic())
+                    last = time.monotonic()
+                if kind in ("", *_PLAIN, *_COSTLY):
+                    return message
+                LOG.warning("A browser sent a message that no page sends (%s); it is ignored.", kind)
+
+        await self._application(scope, receive_wanted, send)
+
+
+def _kind_of(content: bytes) -> str:
+    """Return the kind of a message; "" for none, and for what Streamlit refuses."""
+    try:
+        message = BackMsg.FromString(content)
+    except DecodeError:
+        return ""
+    kind = message.WhichOneof("type") or ""
+    if kind == "backend_operation_request":
+        return message.backend_operation_request.WhichOneof("payload") or kind
+    return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
+
+
 FILES = 65_536
 """Open files and connections that a server may have; each session takes four: its connection, and three of an
 event loop that Streamlit makes for it."""
@@ -158,6 +214,56 @@ def _share_of_files() -> float:
         return len(os.listdir("/dev/fd")) / resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     except (ImportError, OSError) as error:
         return 1.0 if getattr(error, "errno", None) == errno.EMFILE else 0.0
+
+
+FLOOD, FLOOD_SECONDS, WAIT_EACH, LONGEST = 10, 5.0, 0.04, 2.0
+"""Messages of one session within so many seconds that never wait, the seconds that each further one adds,
+and the longest wait."""
+TOGETHER = 0.03
+"""Seconds for which messages that waited pass together."""
+
+
+class Paced:
+    """Lets a session that sends very often wait while others send too, so that one cannot take the server.
+
+    Messages that arrive while it waits pass together. Streamlit runs the script once for all of them.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._application, self._clock, self._sleep = application, clock, sleep
+        self._latest = dict[object, float]()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let the application answer; the messages of a session may wait."""
+        if scope["type"] != "websocket":
+            await self._application(scope, receive, send)
+            return
+        session, sent, passed = object(), deque[float](), -math.inf
+
+        async def receive_paced() -> Message:
+            nonlocal passed
+            message = await receive()
+            now = self._latest[session] = self._clock()
+            sent.append(now)
+            while sent[0] < now - FLOOD_SECONDS:
+                sent.popleft()
+            others = any(
+                now - last < FLOOD_SECONDS for one, last in self._latest.items() if one is not session
+            )
+            if others and len(sent) > FLOOD and now > passed + TOGETHER:
+                await self._sleep(min(LONGEST, WAIT_EACH * (len(sent) - FLOOD)))
+                passed = self._clock()
+            return message
+
+        try:
+            await self._application(scope, receive_paced, send)
+        finally:
+            self._latest.pop(session, None)
 
 
 def end_left_sessions() -> None:

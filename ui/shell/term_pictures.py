@@ -181,4 +181,31 @@ PICTURES = {
     "Boosted trees": (
         '<path d="M8 3v5L4 14M8 8l4 6M22 3v5l-4 6M22 8l4 6M13 5h5M27 5h4M35 3v5l-3 6M35 8l3 6"/>'
     ),
+    "Newton decrement": (
+        '<path d="M3 3C9 21 27 21 36 3M9 12h26M20 17h15"/><path d="M33 12v5" stroke-width="3"/>'
+    ),
+    "Convex": '<path d="M5 3C12 22 28 22 35 3"/><path d="M8 9L32 9" stroke-dasharray="2"/>',
+    "Block of α": (
+        '<path d="M4 3v14M4 3h3M4 17h3M36 3v14M36 3h-3M36 17h-3"/>'
+        '<path d="M12 7h16M12 13h9" stroke-width="4"/>'
+    ),
+    "Factorised model": '<path d="M3 3h12v14H3zM23 3h3v14h-3zM29 3h9v3h-9z"/><path d="M17 9h4M17 12h4"/>',
+    "Principal component": (
+        '<path d="M4 17L36 3m-5 0h5v4"/><circle cx="12" cy="12" r="2"/><circle cx="19" cy="12" r="2"/>'
+        '<circle cx="24" cy="7" r="2"/>'
+    ),
+    "Learning curve": '<path d="M3 2v16h34M5 16C9 7 18 5 36 4"/>',
+    "Refit": '<path d="M27 10a8 7 0 1 1-3-6m0-3v4h-4"/>',
+    "Correlation": (
+        '<circle cx="8" cy="15" r="2"/><circle cx="15" cy="13" r="2"/><circle cx="20" cy="8" r="2"/>'
+        '<circle cx="27" cy="8" r="2"/><circle cx="33" cy="3" r="2"/>'
+    ),
+    "Median": (
+        '<circle cx="6" cy="10" r="2"/><circle cx="11" cy="10" r="2"/><circle cx="27" cy="10" r="2"/>'
+        '<circle cx="35" cy="10" r="2"/><path d="M18 3v14" stroke-width="2"/>'
+    ),
+    "Quartile": '<path d="M3 10h9M12 4h16v12H12zM20 4v12M28 10h9"/>',
+    "Standard deviation": (
+        '<path d="M2 18C14 18 15 2 20 2s6 16 18 16"/><path d="M13 11h14M13 8v6M27 8v6" stroke-width="2"/>'
+    ),
 }

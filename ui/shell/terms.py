@@ -163,7 +163,7 @@ TERMS = {
     "Flipped grade": Term(r"\bflipped\b", "A training grade replaced at random."),
     "Duality gap": Term(r"\bduality gap\b", "A proven bound on the distance to the minimum."),
     "CG iteration": Term(
-        r"\bCG iterations?\b",
+        r"\bCG iterations?\b|\bconjugate gradients\b",
         "A step towards a Newton direction.",
         "chapelle2010",
     ),
@@ -193,7 +193,9 @@ TERMS = {
     "Regularisation": Term(
         r"\bregularis(?:ation|ed)\b", "The term ½‖w‖² of the objective keeps weights small."
     ),
-    "Frequency": Term(r"\bfrequenc(?:y|ies)\b", "Direction and speed of one cosine.", "rahimi2007"),
+    "Frequency": Term(
+        r"\bfrequenc(?:y|ies)\b|\bwaves?\b", "Direction and speed of one cosine.", "rahimi2007"
+    ),
     "Residual": Term(r"\bresiduals?\b", "What an approximation leaves: K − K̃."),
     "Relative error": Term(
         r"\brelative errors?\b|\bkernel error\b", "Size of K − K̃ divided by that of K: 0 is exact."
@@ -239,6 +241,25 @@ TERMS = {
     "Boosted trees": Term(
         r"\bboost(?:ed|ing)\b", "Many small decision trees: each corrects those before it."
     ),
+    "Newton decrement": Term(
+        r"\bNewton decrements?\b", "Decrease of the objective that a Newton step predicts."
+    ),
+    "Convex": Term(r"\b[Cc]onvex\b", "Like a bowl: no minimum is above another one."),
+    "Block of α": Term(r"\bblocks?\b", "The α of one query's pairs as a matrix.", "xu2019"),
+    "Factorised model": Term(
+        r"\b[Ff]actorised\b", "Each block of α is a product of two thin matrices.", "xu2019"
+    ),
+    "Principal component": Term(r"\bcomponents?\b", "Direction along which documents differ most."),
+    "Learning curve": Term(r"\b[Ll]earning curves?\b", "Quality against the number of training queries."),
+    "Refit": Term(r"\brefit(?:s|ted)?\b", "Training again after a change of the data."),
+    "Correlation": Term(
+        r"(?<!rank )\bcorrelat(?:ions?|ed)\b", "How closely two numbers rise together, from −1 to 1."
+    ),
+    "Median": Term(r"\bmedians?\b", "Half of the values are below it, half above."),
+    "Quartile": Term(
+        r"\bquartiles?\b", "A quarter of the values are below the first, a quarter above the third."
+    ),
+    "Standard deviation": Term(r"\bstandard deviations?\b", "Typical distance of values from their mean."),
 }
 
 LESSONS = {
@@ -246,17 +267,41 @@ LESSONS = {
         *("Query", "Document", "Feature", "Score", "Weights w", "Preference pair", "PairAccuracy"),
         *("RankSVM", "Margin", "Linear model"),
     ),
-    "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG"),
+    "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG", "LETOR"),
     "loss": ("Loss", "Hinge", "Logistic loss", "Active pair"),
     "regularisation": ("Objective", "C", "Regularisation", "Validation", "Training part", "Flipped grade"),
     "newton": ("Newton step", "Gradient", "Solver", "Iteration", "Tolerance", "Optimum"),
     "kernel": ("Kernel", "γ"),
     "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃", "Relative error", "Frobenius norm"),
     "fourier": ("Random Fourier features", "Frequency", "m", "Feature map"),
-    "alpha": ("Dual variable", "Rank", "Spectrum", "Energy"),
+    "alpha": ("Dual variable", "Block of α", "Rank", "Spectrum", "Energy"),
 }
 """Terms that each lesson explains."""
-_LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
+
+PAGES = {
+    "data": ("Fold", "Normalisation", "Median", "Correlation", "Standard deviation"),
+    "train": ("MAP", "P@k", "95 % interval", "Seed", "Baseline", "Test part"),
+    "why": ("Shapley value",),
+    "what_if": ("Refit",),
+    "kernel_approximation": ("Residual", "Effective dimension", "Principal component"),
+    "ndcg_vs_m": ("Learning curve", "Quartile"),
+    "influence": ("Influence", "Costs of pairs", "λ", "μ"),
+    "convergence": ("Duality gap", "CG iteration", "Product", "Preconditioner", "Newton decrement"),
+    "low_rank": ("Nuclear norm", "Factorised model"),
+    "sweep": (
+        *("Sweep", "Cell of a sweep", "One standard error", "Within one standard error", "Sobol points"),
+        "Adjusted for the choice",
+    ),
+    "side_by_side": ("Significant", "Rank correlation"),
+    "compare": ("Paired interval", "p-value", "Paired randomisation test", "Holm's correction"),
+    "methods": ("Pointwise, pairwise, listwise", "Boosted trees", "Convex"),
+    "definitions": ("ERR@k", "RBP", "RR", "R@k", "Rprec", "Bpref"),
+    "runs": ("Study", "Digest"),
+}
+"""Pages that show the terms that no lesson explains."""
+_LEADS = {name: ("Lesson", f"lessons?lesson={one}") for one, names in LESSONS.items() for name in names}
+_LEADS |= {name: ("Page", page) for page, names in PAGES.items() for name in names}
+"""Term -> name and address of its link."""
 
 PAPERS = {
     "benjamini1995": "Controlling the False Discovery Rate.",
@@ -295,8 +340,7 @@ def glossary() -> str:
 
 def _entry(name: str, term: Term) -> str:
     paper = f" ({term.paper})" if term.paper else ""
-    lesson = _LESSON_OF.get(name)
-    link = f' <a href="lessons?lesson={lesson}" target="_self">Lesson</a>' if lesson else ""
+    link = ' <a href="{1}" target="_self">{0}</a>'.format(*_LEADS[name]) if name in TERMS else ""
     also = ' data-also="gamma"' if name == "γ" else ""
     picture = f'<img alt="" src="{_picture(name)}">' if name in TERMS else ""
     return f'<p class="entry"{also}>{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
@@ -314,13 +358,9 @@ def terms_in(text: str) -> str | None:
 
 
 def explained(name: str) -> str:
-    """Return a term's picture, sentence and lesson as Markdown."""
-    return f"![]({_picture(name)}) **{name}**: {TERMS[name].meaning}{lesson_link(name)}"
-
-
-def lesson_link(name: str) -> str:
-    """Return a link to the lesson about a term, as Markdown; "" without one."""
-    return f" [Lesson](lessons?lesson={_LESSON_OF[name]})" if name in _LESSON_OF else ""
+    """Return a term's picture, its sentence, and its lesson, else a page that shows it, as Markdown."""
+    label, address = _LEADS[name]
+    return f"![]({_picture(name)}) **{name}**: {TERMS[name].meaning} [{label}]({address})"
 
 
 def papers_in(text: str) -> str:

@@ -68,8 +68,12 @@ NO_OWN_METRIC = "Write a metric in the field; until then, {usual} is shown."
 UNREAD_METRIC = "{why}."
 LESS_IS_BETTER = "Less {metric} is better."
 SHORT_QUERY = "{metric} is 0 here: LETOR's definition needs {k} documents, this query has {n}."
+SHORT_QUERIES = (
+    "NDCG@{k} is 0 for {short:,} of {n:,} queries, whatever the model: LETOR's definition needs {k} "
+    "documents. So the curves fall at large k."
+)
 # jobs
-NO_POINT_YET = "No results yet; points appear as runs finish."
+NO_POINT_YET = "No point is ready yet; points appear as runs finish."
 MORE_TO_COME = "More points will appear."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
@@ -88,6 +92,7 @@ NO_CHANGE_YET = "Change a setting to see its effect here."
 OTHER_QUERIES = "other queries, so there is no paired difference"
 NOT_TRAINED_HERE = "not trained yet"
 BACK = "Go back to these settings."
+PIN, UNPIN = "Pin the comparison", "Unpin the comparison"
 COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
 
 
@@ -114,5 +119,5 @@ CLASS_CLOSED = "The class is closed."
 CONTROLS_LOCKED = ":material/lock: Controls are locked in this step."
 LECTURER_AT = "The lecturer is at step {at}."
 PARTICIPANTS = "{all} in the class: {here} at this step, {before} before it, {beyond} beyond it."
-PREDICTIONS = "Predictions: {answers}."
+PREDICTIONS = "Gap and number of students: {answers}."
 OTHER_PREDICTIONS = ", and {n} others"

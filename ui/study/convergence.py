@@ -103,7 +103,7 @@ def controls(spec: RunSpec) -> Choice:
     """Draw the page's controls: quantity, axis, and runs."""
     pins = _traced(list(pinned(spec).values()))
     row = Bound(st.container(horizontal=True, vertical_alignment="bottom"), words.HELP)
-    quantities = {name: quantity.name.capitalize() for name, quantity in QUANTITIES.items()}
+    quantities = {name: quantity.name[0].upper() + quantity.name[1:] for name, quantity in QUANTITIES.items()}
     y = row.menu("show", "Quantity", quantities, width=260)
     axis = row.at(row.place.container(width=230))
     more = row.at(row.place.expander("Compare with", type="compact"))

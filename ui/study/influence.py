@@ -60,12 +60,12 @@ def _model(row: Bound, spec: RunSpec) -> RunSpec:
     chosen = row.buttons("model", "Model", [linear, CURRENT_MODEL], disabled=spec == plain)
     if chosen != linear:
         return spec
-    if spec.method != plain.method:
+    if spec != plain:
         lacking = [told for name, told in VARIED.items() if name not in spec]
         why = f"has {' and '.join(lacking)}" if lacking else "is not chosen under Model"
         if len(lacking) < len(VARIED):
             why += f"; choose “{CURRENT_MODEL}” above to see it"
-        st.caption(
+        st.container().caption(  # in a container, as a figure alone hides these
             words.CAPTIONS["other"].format(
                 model=in_a_sentence(spec), why=why, shown=f"{linear} {plain.kind.label}"
             )

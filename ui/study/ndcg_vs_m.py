@@ -170,7 +170,7 @@ def _say_levels(found: list[RunRecord], part: str) -> None:
     for spec in sorted(levels, key=method_label):
         settings = describe(spec).without(SEED.name).settings
         own = [words for name, words in settings if words != shared.get(name)]
-        lines += [f"Level: {method_label(spec)} with {listed(own)}."] if own else []
+        lines += [f"Horizontal line: {method_label(spec)} with {listed(own)}."] if own else []
     if lines:
         st.caption("  \n".join(lines))
 

@@ -25,9 +25,11 @@ def systems(dataset: str) -> dict[str, str]:
     """Return the systems on a data set, the latest first: labels by the values of the setting."""
     found: list[str] = []
     with suppress(StoreOutOfReach):
-        table = run_store().listing.seen_by(visitor())
-        own = (table["method"] == GIVEN) & (table["dataset"] == dataset) & (table["state"] == DONE)
-        found = list(dict.fromkeys(table.loc[own, SYSTEM.name])) if own.any() else []
+        listing = run_store().listing
+        if listing.has(GIVEN):
+            table = listing.seen_by(visitor())
+            own = (table["method"] == GIVEN) & (table["dataset"] == dataset) & (table["state"] == DONE)
+            found = list(dict.fromkeys(table.loc[own, SYSTEM.name])) if own.any() else []
     names = [SYSTEM.format(value) for value in found]
     return {
         value: name if names.count(name) == 1 else f"{name} ({value[-4:]})"

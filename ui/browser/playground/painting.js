@@ -1,10 +1,10 @@
 // Drawing of the plane: surface, pairs, marks and words of the shown step of training.
 
 import { cleared, drawChosen, drawPairs, drawSurface, drawWaves } from "./draw.js";
-import { crests, ends, tallied } from "./geometry.js";
+import { BEYOND, classOf, crests, ends, tallied } from "./geometry.js";
 import { sizeOf } from "./marks.js";
 import { EXTENT, NAMES, ordered, scoresOf, surfaceOf } from "./model.js";
-import { counted, labelOf, nameOfFrequency, titleOf, titleOfWave } from "./telling.js";
+import { labelOf, nameOfFrequency, stepOf, titleOf, titleOfWave } from "./telling.js";
 
 const STRONGEST = 3; // waves that are drawn
 
@@ -164,11 +164,11 @@ export class Painted {
     });
     this.square.classList.toggle("adding", this.adding);
     if (!this.model) return;
-    const right = ordered(this.model.pairs, this.scores);
-    const pairs = `${counted(right)} of ${counted(this.model.pairs.length)} pairs in order`;
+    const { winner, loser, length } = this.model.pairs, scores = this.scores;
+    const beyond = winner.filter((i, k) => classOf(scores[i] - scores[loser[k]]) === BEYOND).length;
+    const pairs = { all: length, right: ordered(this.model.pairs, scores), beyond };
     const step = Math.floor(this.player.at), at = this.path?.[step];
-    this.player.words.textContent = at ? `Newton step ${step} of ${this.path.length - 1} · objective `
-      + `${at.objective.toPrecision(4)} · ${pairs}` : pairs;
+    this.player.words.textContent = stepOf(step, at && this.path.length - 1, at?.objective, pairs);
   }
 
   key() {

@@ -25,6 +25,16 @@ export function labelOf({ kind, one, alpha, score }) {
 
 const english = new Intl.NumberFormat("en");
 export const counted = (n) => english.format(n);
+const rounded = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+
+// Describe a step of training: its objective, and the pairs in order, among them those without a loss.
+export function stepOf(step, last, objective, pairs) {
+  const [all, right, beyond] = [pairs.all, pairs.right, pairs.beyond].map(counted);
+  const found = `${right} of ${all} pairs in order, ${beyond} with margin ≥ 1`;
+  if (last === undefined) return found;
+  return `Newton step ${step} of ${last} · objective ${rounded.format(objective)} · ${found}`;
+}
+
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // Give a number of all pairs.
