@@ -18,8 +18,8 @@ LIST = {
 LEARNS = (
     "The slider is a weight: it says how much a match in the text counts. It gives each document a "
     "**score**, and the highest comes first.\n\n"
-    "Each row adds **gain × discount**. A better grade has a larger gain: 3 for grade 2. The discount is 1 at "
-    "ranks 1 and 2, and smaller further down. **NDCG** divides the sum by that of the best order.\n\n"
+    "Each row adds **gain × discount**. A better grade has a larger gain: 3 for grade 2. The discount is 1 "
+    "at ranks 1 and 2, and smaller further down. **NDCG** divides the sum by that of the best order.\n\n"
     "A model finds weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (
