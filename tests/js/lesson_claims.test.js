@@ -125,6 +125,18 @@ test("regularisation: with a small C w is short, all margins are small, and all 
   winner.forEach((i, k) => assert.ok(Math.abs(scores[i] - scores[loser[k]]) < 0.1));
 });
 
+test("regularisation: with a small C the right grade turns the arrow away from the best one", () => {
+  for (const twice of [false, true]) {
+    const [plain, mended] = [false, true].map((right) => regularisation.curve({ mended: right, twice }));
+    const best = mended.reduce((a, b) => (b.validation > a.validation ? b : a)).angle;
+    assert.ok(mended[0].validation < plain[0].validation - 0.03);
+    assert.ok(mended[0].angle < plain[0].angle && plain[0].angle < best);
+  }
+  const [x, all] = [wrong.X, wrong.trained(-10, { mended: true }).pairs], sum = [0, 0]; // all pulls are equal
+  all.winner.forEach((i, k) => [0, 1].forEach((d) => { sum[d] += x[2 * i + d] - x[2 * all.loser[k] + d]; }));
+  close((Math.atan2(sum[1], sum[0]) * 180) / Math.PI, wrong.trained(-10, { mended: true }).angle, 5);
+});
+
 test("fourier: the mean error of six landmarks is within the orange curve", () => {
   const { fourier: waves, nystroem: landmarks } = fourier.curves(), six = landmarks.find(({ m }) => m === 6).mean;
   assert.ok(waves[0].mean > six && waves.at(-1).mean < six);

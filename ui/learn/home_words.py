@@ -17,10 +17,10 @@ LIST = {
 }
 LEARNS = (
     "The slider is a weight: it says how much a match in the text counts. It gives each document a "
-    "**score**, and the highest comes first. Each row adds **gain × discount**: grade 2 has gain 3, and a "
-    "document counts less further down: the discount is 1 at ranks 1 and 2, then 1/log₂(rank), as in LETOR's "
-    "scripts. **NDCG** compares the sum with that of the best order. A model "
-    "finds weights from **preference pairs**: two documents of one query with different grades."
+    "**score**, and the highest comes first.\n\n"
+    "Each row adds **gain × discount**. A better grade has a larger gain: 3 for grade 2. The discount is 1 "
+    "at ranks 1 and 2, and smaller further down. **NDCG** divides the sum by that of the best order.\n\n"
+    "A model finds weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (
     ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),

@@ -156,7 +156,7 @@ TERMS = {
     "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal settings have equal ids."),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
-        "Number of nonzero singular values.",
+        "Number of nonzero singular values of a matrix.",
         "xu2019",
     ),
     "Energy": Term(r"\benergy\b", "Sum of squared singular values.", "xu2019"),
@@ -176,7 +176,7 @@ TERMS = {
         r"\bfeatures?\b", "A number that describes a document; a score adds features times weights."
     ),
     "Gain": Term(r"\bgains?\b", "What a document of a grade is worth, such as 2^grade − 1."),
-    "Discount": Term(r"\bdiscounts?\b", "Factor of a rank in DCG: smaller further down.", "jarvelin2002"),
+    "Discount": Term(r"\bdiscounts?\b", "Factor of a rank in NDCG: smaller further down.", "jarvelin2002"),
     "Cut-off": Term(r"\bcut-offs?\b", "Number k of documents from the top that a metric counts."),
     "Tie": Term(
         r"\b(?:ties|tied|tie|equal scores)\b", "Documents with equal scores: their order needs a rule."
