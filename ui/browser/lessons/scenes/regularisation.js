@@ -67,9 +67,11 @@ class Regularisation {
     const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length),
       squared: number(length ** 2) };
     if (step === FREE) {
-      const best = curve({ ...this.choice, mended: true }).reduce((a, b) => (b.validation > a.validation ? b : a));
-      const at = (mended) => number(curve({ ...this.choice, mended })[0].angle, 0);
-      Object.assign(found, { small: at(false), smallMended: at(true), bestMended: number(best.angle, 0) });
+      const mended = curve({ ...this.choice, mended: true });
+      const highest = mended.reduce((a, b) => (b.validation > a.validation ? b : a));
+      const shown = [curve({ ...this.choice, mended: false })[0], mended[0], highest];
+      const angles = shown.map((one) => number(one.angle, 0));
+      Object.assign(found, { small: angles[0], smallMended: angles[1], bestMended: angles[2] });
     }
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
