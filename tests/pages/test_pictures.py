@@ -55,7 +55,7 @@ def test_text_and_colours_on_the_page_follow_the_theme(
     theme: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = SimpleNamespace(theme=SimpleNamespace(type=theme))
-    monkeypatch.setattr("ui.shell.figures.st", SimpleNamespace(context=context))
+    monkeypatch.setattr("ui.shell.figures.st", SimpleNamespace(context=context, query_params={}))
     monkeypatch.setattr("ui.shell.figures.is_on", lambda key: key == "large" and large)
     figure = make_subplots(1, 2, subplot_titles=["left", "right"])
     figure.add_scatter(x=[1, 10], y=[1, 2], line={"color": "#0072B2", "width": 2}, marker={"size": 8})
