@@ -76,6 +76,15 @@ def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Pag
     expect(page.get_by_test_id("stTextArea")).to_have_count(2)
 
 
+def test_a_projector_shows_the_axis_below_the_bar(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    text = "Read both curves and the level of the linear model. From which $m$ on do more features not help?"
+    packed = Sequence("A lecture", (View("ndcg_vs_m", {}, text),)).packed()
+    open_page(page, f"{server.url}/ndcg_vs_m?large=true&alone=true&seq={packed}&at=1")
+    title = box(page.locator(".js-plotly-plot .xtitle"))
+    assert title["y"] + title["height"] < 720
+
+
 def assert_playground_is_locked(page: Page) -> None:
     plane = page.locator(".playground")
     expect(plane.locator("output")).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))

@@ -63,9 +63,19 @@ def state_of(figure: Locator) -> str:
     return str(figure.locator("svg.marks").evaluate("one => one.innerHTML"))
 
 
+def assert_nothing_is_covered(phone: Page) -> None:
+    """Compare the places of the buttons and of the text beside the figure."""
+    phone.locator(".lesson .figure").scroll_into_view_if_needed()
+    ways, text = phone.locator(".lesson .ways").bounding_box(), phone.locator(".lesson .text").bounding_box()
+    assert ways is not None
+    assert text is not None
+    assert ways["y"] + ways["height"] <= text["y"] or text["y"] + text["height"] <= ways["y"]
+
+
 def walk_by_touch(name: str, phone: Page) -> None:
     """Predict in the figure of a lesson, see the gap, and drag in its last step."""
     figure, ways = phone.locator(".lesson .figure"), phone.locator(".lesson .ways")
+    assert_nothing_is_covered(phone)
     ways.get_by_role("button", name=WORDS["next"], exact=True).click()
     commit = ways.get_by_role("button", name=WORDS["commit"])
     expect(commit).to_have_attribute("aria-disabled", "true")
@@ -77,6 +87,7 @@ def walk_by_touch(name: str, phone: Page) -> None:
     for _ in range(2):
         ways.get_by_role("button", name=WORDS["next"], exact=True).click()
     expect(phone.locator(".lesson .steps [aria-current=step]")).to_contain_text("5")
+    assert_nothing_is_covered(phone)
     held = figure.locator(".grip.drags").first
     grip = held.get_attribute("data-grip")
     before = state_of(figure)

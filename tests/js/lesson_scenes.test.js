@@ -112,3 +112,16 @@ test("nystroem: a link to a step shows its landmarks over all documents", () => 
   assert.equal(marks.length, 3);
   assert.ok(marks.every((k) => k > last), `marks ${marks}, documents up to ${last}`);
 });
+
+test("lesson 5 names its curves where w is not", () => {
+  const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
+  scene.show(4, "shown", false);
+  for (const at of [[-2, -2], [-2, 2]]) {
+    scene.move(at);
+    const [w, ...lines] = [stage.svg.all.find((one) => one.dataset.grip === "w"),
+      ...stage.svg.all.filter((one) => one.tag === "line" && ["newton", "gradient"].includes(one.attributes.class) && (
+        Number(one.attributes.x2) - Number(one.attributes.x1) === 26))];
+    assert.equal(lines.length, 2);
+    for (const line of lines) assert.ok(Math.abs(line.attributes.y1 - w.attributes.cy) > 30, `${at}`);
+  }
+});

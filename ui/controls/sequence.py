@@ -29,12 +29,12 @@ from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import ALONE, KEPT_ALONE, LARGE, TITLE, is_on
+from ui.shell.page import ALONE, KEPT_ALONE, LARGE, ON_STEP, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
 
-PACKED, CODE, AT = "seq", "class", "at"
+PACKED, CODE, AT = "seq", "class", ON_STEP
 """Parameters of the address: a packed sequence or the code of a class, and the step from 1."""
 MOST_KEPT, LONGEST_KEPT = 200, 20_000
 """Most visitors whose sequence this process keeps for their other tabs, and most letters of each."""

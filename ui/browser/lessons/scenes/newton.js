@@ -166,8 +166,10 @@ class Newton {
     if (rest === 1) this.names();
   }
 
+  // At the bottom left, or at the top left where w is below.
   names() {
-    const { words } = this.stage, [x, y] = [this.left + 12, this.side - 44];
+    const { words } = this.stage, below = this.w[0] < 0 && this.w[1] < 0;
+    const [x, y] = [this.left + 12, below ? 20 : this.side - 44];
     [["newton", words.newton], ["gradient", words.gradient]].forEach(([kind, text], k) => {
       this.paint.put("over", `key ${kind}`, "line", { x1: x, x2: x + 26, y1: y + 24 * k, y2: y + 24 * k, class: kind });
       const told = filled(text, this.facts());
