@@ -120,7 +120,8 @@ def test_every_file_works_in_firefox(files: dict[str, Path], tmp_path: Path) -> 
                 assert tab.evaluate("document.querySelector('.lesson h2').textContent")
                 assert tab.evaluate("document.querySelectorAll('.lesson math .term').length") > 1, name
         tab.open(files["playground"].as_uri())
-        place = tab.evaluate(f"new Promise(requestAnimationFrame).then(() => {_MARK})")
+        drawn = "while (!document.querySelector('.mark.document')) await new Promise(requestAnimationFrame)"
+        place = tab.evaluate(f"(async () => {{ {drawn}; return {_MARK}; }})()")
         x, y = (round(place[low] + place[size] / 2) for low, size in (("x", "width"), ("y", "height")))
         tab.mouse(
             {"type": "pointerMove", "x": x, "y": y},

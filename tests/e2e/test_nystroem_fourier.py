@@ -61,6 +61,7 @@ def test_m_changes_figures_in_place_as_they_are_drawn_anew(page: Page, server: S
 
 def test_buttons_of_a_figure_work_after_m_has_moved(page: Page, server: Server) -> None:
     open_page(page, f"{server.url}/kernel_approximation?draws=1&m=10")
+    wait_settled(page)
     main = page.get_by_test_id("stMain")
     main.get_by_role("group", name="Number of features (m)").get_by_role("slider").press("ArrowRight")
     expect(page.get_by_role("heading", level=2).first).to_contain_text("At m = 25 ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from conftest_pages import Opener, opened
@@ -384,6 +385,26 @@ def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(
     stranger.button(key="remove-0-1").click().run()
     assert sequence._KEPT == {}
     assert len(stranger.text_area) == 3
+
+
+def test_made_up_visitors_push_out_only_lectures_of_their_own_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def keep(visitor: str, address: str) -> None:
+        monkeypatch.setattr(sequence, "st", SimpleNamespace(session_state={}))
+        monkeypatch.setattr(sequence, "visitor", lambda: visitor)
+        monkeypatch.setattr(sequence, "address", lambda: address)
+        sequence.change(Sequence(views=(View("train", {"m": "10"}),)))
+
+    monkeypatch.setattr(sequence, "_KEPT", {})
+    monkeypatch.setattr(sequence, "MOST_KEPT", 5)
+    keep("lecturer", "here")
+    for number in range(20):
+        keep(f"made up {number}", "there")
+    assert list(sequence._KEPT) == ["lecturer", *(f"made up {number}" for number in range(16, 20))]
+    keep("lecturer", "here")
+    assert list(sequence._KEPT)[-1] == "lecturer"
+    assert len(sequence._KEPT) == 5
 
 
 def test_a_wrong_file_is_named_with_what_to_do(open_by_menu: Opener) -> None:

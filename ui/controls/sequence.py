@@ -13,6 +13,7 @@ import math
 import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -30,15 +31,15 @@ from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import ALONE, KEPT_ALONE, LARGE, ON_STEP, TITLE, is_on
 from ui.shell.texts import escaped, formatted
-from ui.shell.visitors import keep_visitor, visitor
+from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
 
 PACKED, CODE, AT = "seq", "class", ON_STEP
 """Parameters of the address: a packed sequence or the code of a class, and the step from 1."""
 MOST_KEPT, LONGEST_KEPT = 200, 20_000
 """Most visitors whose sequence this process keeps for their other tabs, and most letters of each."""
-_KEPT: dict[str, str] = {}
-"""Packed sequences by visitor, the newest last; not stored."""
+_KEPT: dict[str, tuple[str, str]] = {}
+"""Network address and packed sequence by visitor, the newest last; not stored."""
 PAGE, LECTURE = "lecture", "Lecture"
 """Script and title of the page that edits sequences."""
 MOST_VIEWS, MOST_PARAMETERS = 60, 60
@@ -167,7 +168,7 @@ def own() -> Sequence:
     if KEY not in st.session_state and place is not None:
         return place.sequence
     kept = _KEPT.get(visitor())
-    found: Sequence = Sequence.unpacked(kept) if kept else st.session_state.get(KEY, Sequence())
+    found: Sequence = Sequence.unpacked(kept[1]) if kept else st.session_state.get(KEY, Sequence())
     return found
 
 
@@ -177,9 +178,10 @@ def change(new: Sequence) -> None:
     st.session_state[KEY] = new
     _KEPT.pop(visitor(), None)
     if new.views and len(packed := new.packed()) <= LONGEST_KEPT:
-        _KEPT[visitor()] = packed
-    for oldest in list(_KEPT)[:-MOST_KEPT]:
-        _KEPT.pop(oldest, None)
+        _KEPT[visitor()] = (address(), packed)
+    while len(_KEPT) > MOST_KEPT:  # made-up visitors push out only lectures of their own address
+        fullest = Counter(where for where, _ in list(_KEPT.values())).most_common(1)[0][0]
+        _KEPT.pop(next(one for one, (where, _) in list(_KEPT.items()) if where == fullest), None)
 
 
 def add_view() -> None:
