@@ -203,18 +203,13 @@ class RunSpec:
         method = changes.pop("method", self.method)
         one_of("method", method, METHODS)
         other, moved = object.__new__(type(self)), replace(self.data, **data)
-        if method == self.method and not changes:  # the settings stay as they are
-            other.__dict__.update(
-                data=_read_data(moved, method), method=method, settings=self.settings, _values=self._values
-            )
-            return other
         before = self.declared()
         if method == self.method and changes.keys() <= before.keys():
             checked = {name: before[name].checked(value) for name, value in changes.items()}
             if all(
                 before[n].settings_of(v) == before[n].settings_of(self._values[n]) for n, v in checked.items()
-            ):
-                values = self._values | checked  # the same settings are read
+            ):  # the same settings are read
+                values = self._values | checked
                 other.__dict__.update(
                     data=_read_data(moved, method),
                     method=method,

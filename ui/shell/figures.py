@@ -56,7 +56,7 @@ SIZE, LARGE_SIZE = 13, 19
 HEIGHT_ALONE, HEIGHT_ON_STEP = 490, 390
 """Height of a single figure in pixels, and below the bar of a lecture: it fits on a projector of 720 lines.
 
-A figure may have its own as `layout.meta["alone"]`.
+A figure may have its own as `layout.meta["alone"]`, which leaves room for the bar.
 """
 TEXT_COLOURS = {"light": "#1c1c1a", "dark": "#f2f2ef"}
 """Text colours in figures: contrast at least 7:1 on either background."""

@@ -70,7 +70,7 @@ LESS_IS_BETTER = "Less {metric} is better."
 SHORT_QUERY = "{metric} is 0 here: LETOR's definition needs {k} documents, this query has {n}."
 SHORT_QUERIES = (
     "NDCG@{k} is 0 for {short:,} of {n:,} queries, whatever the model: LETOR's definition needs {k} "
-    "documents. So the curves fall at large k."
+    "documents. This lowers the curves at large k."
 )
 # jobs
 NO_POINT_YET = "No point is ready yet; points appear as runs finish."
