@@ -103,7 +103,7 @@ def _css(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-_SCRIPT = "".join((SCRIPTS / "shell" / name).read_text(encoding="utf-8") for name in ("frame.js", "kept.js"))
+_SCRIPT = (SCRIPTS / "shell" / "frame.js").read_text(encoding="utf-8")
 _STYLE = _css("page.css")
 _STYLE_OF = {LARGE: _css("page-large.css"), ALONE: _css("page-alone.css")}
 
