@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from rankviz import RankSVM
+from rankviz.common.progress import Progress
 from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.learning.kernel_space import KernelObjective, landmarks_within, preconditioner_bytes
+from rankviz.learning.kernel_space import KernelObjective, KernelSpace, landmarks_within, preconditioner_bytes
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.objective import Status
 from rankviz.learning.risk import PairRisk
+from rankviz.learning.training import MapFamily, Task
 
 GAMMA, C = 2.0**-3, 0.5
 
@@ -124,3 +130,51 @@ def test_slow_conjugate_gradients_get_more_landmarks(monkeypatch: pytest.MonkeyP
     assert few < 10
     assert objective.landmarks >= 3 * few
     assert result.status is Status.CONVERGED
+
+
+def space_of(X: np.ndarray) -> KernelSpace:
+    return KernelSpace(MapFamily(RankSVM("exact").unfitted_map(1.0, 0), X), X, 1e9)
+
+
+def test_weights_of_landmarks_start_at_their_own_objective() -> None:
+    data, task = data_of(), Task(1, GAMMA, C)
+    space, risk = space_of(data.X), PairRisk(data.y, data.ptr, LOSSES["squared_hinge"])
+    exact, rough = (space.objective(each, risk, 0) for each in (task, replace(task, landmarks=30)))
+    point = rough.at(np.random.default_rng(1).standard_normal(30))
+    start = space.start(task, point.w)
+    assert exact.at(start).value == pytest.approx(point.value, rel=1e-7)  # landmarks' factor has a ridge
+    np.testing.assert_allclose(start[1], exact.K.product(start[0]), atol=1e-10)
+    assert np.count_nonzero(start[0]) == 30
+    assert space.start(task, start) is start  # of another C at the same γ
+
+
+def test_only_large_fits_of_a_convex_loss_start_from_landmarks() -> None:
+    task = Task(1, GAMMA, C)
+    risks = [
+        SimpleNamespace(loss=SimpleNamespace(convex=convex, quadratic=quadratic))
+        for convex, quadratic in ((True, False), (True, True), (False, False))
+    ]
+    small, large = (space_of(np.zeros((n, 1))) for n in (9_999, 10_000))
+    assert [small.coarser(task, risk) for risk in risks] == [None, None, None]
+    rough = replace(task, landmarks=500)
+    assert [large.coarser(task, risk) for risk in risks] == [rough, None, None]
+    assert large.coarser(rough, risks[0]) is None
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_a_start_from_landmarks_leads_to_the_same_optimum_in_fewer_products(
+    loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, model = data_of(60), RankSVM("exact", gamma=GAMMA, C=C, loss=loss, tol=1e-9)
+    monkeypatch.setattr("rankviz.features.exact.SMALL", 0)
+    monkeypatch.setattr("rankviz.learning.kernel_space.LANDMARKS_PER_ROOT", 8)
+    zero, objective = model.fit_data(data).start_, model.objective_
+    iterations = int(model.trace_["cg_iterations"].sum())
+    monkeypatch.setattr("rankviz.learning.kernel_space.FROM_LANDMARKS", 100)
+    told: list[Progress] = []
+    model.fit_data(data, callback=told.append)
+    assert (zero, model.start_) == ("zero", "the weights for 185 landmarks")
+    assert model.objective_ == pytest.approx(objective, rel=1e-8)
+    assert model.trace_["cg_iterations"].sum() < 0.7 * iterations
+    values = {progress.record["objective"] for progress in told if progress.record}
+    assert values <= set(model.trace_["objective"]), "a record of the rough fit"

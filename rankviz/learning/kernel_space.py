@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from rankviz.features.nystroem import UniformLandmarks, factored
 from rankviz.features.operator import FeatureOperator
 from rankviz.learning.feature_space import RankObjective
 from rankviz.learning.objective import Preconditioner, ScoredPoint, ScoreRay
-from rankviz.learning.risk import Risk, RiskPoint, limit_of
+from rankviz.learning.risk import Risk, RiskFacts, RiskPoint, limit_of
+from rankviz.learning.solvers import FROM_LANDMARKS
 from rankviz.learning.training import MapFamily, Space, Task
 
 LANDMARKS_PER_ROOT = 5.0
@@ -167,8 +168,8 @@ class KernelObjective:
         """Return the objective from a point along s (2, n)."""
         return ScoreRay(self, point, s, s[1])
 
-    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
-        """Return the Nyström model's inverse Hessian at the point's active pairs."""
+    def nystroem(self, report: Report = silent) -> tuple[IntArray, RankObjective]:
+        """Return landmarks (m,) and this objective in their span, ½‖w‖² + C·risk(KVw) with β = Vw."""
 
         def within(progress: Progress) -> None:
             report(Progress("newton"))
@@ -177,8 +178,12 @@ class KernelObjective:
         kept, basis = factored(self.X[index], self.kernel, mean_diagonal(self.kernel, self.X), within)
         index = index[kept]
         features = FeatureOperator(self.kernel.matrix(self.X, self.X[index], within), basis)
-        nystroem = RankObjective(features, self.risk, self.C, self.seed)
-        return NystroemPreconditioner(index, features, nystroem.exact_preconditioner(point, report))
+        return index, RankObjective(features, self.risk, self.C, self.seed)
+
+    def preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
+        """Return the Nyström model's inverse Hessian at the point's active pairs."""
+        index, model = self.nystroem(report)
+        return NystroemPreconditioner(index, model.features, model.exact_preconditioner(point, report))
 
     def exact_preconditioner(self, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
         """Return the same with more landmarks; it becomes exact as they approach all documents."""
@@ -205,6 +210,7 @@ class KernelSpace(Space):
         super().__init__(family, X)
         self._budget = budget
         self._computed: tuple[Kernel, KernelMatrix] | None = None
+        self._nystroem: tuple[IntArray, FeatureOperator] | None = None
         self._seconds = 0.0
 
     def know(self, gamma: float, K: KernelMatrix) -> None:
@@ -219,20 +225,41 @@ class KernelSpace(Space):
         """Return the exact map at γ; it has no m."""
         return self.family.widest(task.gamma, report)
 
-    def objective(self, task: Task, risk: Risk, seed: int, report: Report = silent) -> KernelObjective:
-        """Return ½βᵀKβ + C·risk(Kβ)."""
+    def objective(
+        self, task: Task, risk: Risk, seed: int, report: Report = silent
+    ) -> KernelObjective | RankObjective:
+        """Return ½βᵀKβ + C·risk(Kβ), or the same in the span of the task's landmarks."""
         kernel, n = needed(self.map(task, report).kernel), len(self.X)
         K = self._matrix(kernel, report)
         spare = self._budget - K.bytes + preconditioner_bytes(n, first_landmarks(n))
         most = landmarks_within(n, spare)
-        return KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
+        exact = KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
+        if not task.landmarks:
+            return exact
+        exact.landmarks = task.landmarks
+        index, model = exact.nystroem(report)
+        self._nystroem = index, model.features
+        return model
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
-        """Return w itself: at one γ, both tasks have coefficients with their image."""
-        return w
+        """Return β with its image: w itself at the same γ, or (Vw, KVw) from weights of landmarks."""
+        if w.ndim == 2 or self._nystroem is None:
+            return w
+        (index, features), self._nystroem = self._nystroem, None
+        start = np.zeros((2, len(self.X)))
+        start[0, index] = features.basis.expand(w)
+        start[1] = product(features.base, start[0, index])
+        return start
 
-    def coarser(self, task: Task) -> None:
-        """Return None: the map is not nested."""
+    def coarser(self, task: Task, risk: RiskFacts) -> Task | None:
+        """Return the task on the first preconditioner's landmarks if products with K take long.
+
+        A quadratic risk needs one solve only, and without convexity the end depends on the start.
+        """
+        suits = risk.loss.convex and not risk.loss.quadratic
+        if task.landmarks or len(self.X) < FROM_LANDMARKS or not suits:
+            return None
+        return replace(task, landmarks=first_landmarks(len(self.X)))
 
     def coefficients(self, w: FloatArray) -> FloatArray:
         """Return the coefficients without their image."""

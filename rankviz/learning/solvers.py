@@ -121,6 +121,10 @@ CG_ITERATIONS, PLAIN_CG_ITERATIONS = 8, 30
 KERNEL_STEPS, KERNEL_CG_ITERATIONS = 4, 4
 """Newton steps for the exact kernel, and CG iterations per step, for an easy fit."""
 
+FROM_LANDMARKS = 10_000
+"""Documents from which on the exact kernel starts from a Nyström model, whose cost is about one product with
+K. An easy fit then takes half of the steps."""
+
 HARDEST, ROUGHNESS = 400.0, 1.7
 """Additional CG iterations of all steps at C = 1 for a kernel matrix close to the identity; growth with γ.
 
@@ -259,7 +263,8 @@ def _newton_in_kernel_space(task: SolverTask) -> Work:
     """
     rough = -math.expm1(-task.gamma * task.sizes.d / 6)
     more = HARDEST * math.sqrt(task.C) * rough**ROUGHNESS
-    steps = KERNEL_STEPS + math.log2(1 + more) / 2
+    started = task.preconditioned and task.sizes.n >= FROM_LANDMARKS
+    steps = KERNEL_STEPS / (2 if started else 1) + math.log2(1 + more) / 2
     least = KERNEL_CG_ITERATIONS if task.preconditioned else PLAIN_CG_ITERATIONS
     needed = least + more / steps
     flops, m = 0.0, task.sizes.landmarks

@@ -177,6 +177,8 @@ class Task:
         Start from zero, and with a new preconditioner.
     share : float
         Share of the documents, in whole queries, that the objective estimates the risk from.
+    landmarks : int
+        Landmarks in whose span an exact kernel's model is sought; 0 for the span of all documents.
     """
 
     n_components: int
@@ -184,6 +186,7 @@ class Task:
     C: float
     alone: bool = False
     share: float = 1.0
+    landmarks: int = 0
 
     def distance(self, other: Task) -> float:
         """Return an expected distance of two solutions at one γ: log ratios of m and of C."""
@@ -219,7 +222,7 @@ class Space(ABC):
         # random Fourier features have the factor √(2/m): √(m/m')·w keeps the scores of m' features
         return self.map(task).basis.padded(w)
 
-    def coarser(self, task: Task) -> Task | None:
+    def coarser(self, task: Task, risk: RiskFacts) -> Task | None:
         """Return a much cheaper task whose result is a good start, here one of fewer features; or None."""
         fitted, coarser = self.map(task), replace(task, n_components=task.n_components // COARSER)
         if not fitted.basis.nested or task.n_components < WIDE or fitted.n_components > len(self.X):
@@ -291,7 +294,7 @@ COARSE_TOL = 1e-2
 """Ratio of decrement to objective at which a fit with fewer features stops: more accuracy would not help."""
 
 SAMPLE_TOL = 1e-4
-"""The same for a fit of a sample of queries, whose steps cost little."""
+"""The same for a fit of a sample of queries or in the span of landmarks, whose steps cost little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,14 +433,14 @@ class Training:
 
     def _coarse(self, task: Task, risk: RiskFacts, report: Report) -> _End | None:
         """Return a rough result of a much cheaper task, if the space has one."""
-        coarser = self.space.coarser(task) if self.solver.preconditioned else None
+        coarser = self.space.coarser(task, risk) if self.solver.preconditioned else None
         if coarser is None:
             return None
         began = time.perf_counter()  # counts the coarser tasks too
         before = self._coarse(coarser, risk, report)
         start = None if before is None else self.space.start(coarser, before.w)
         objective = self.space.objective(coarser, risk, self.seed, report)
-        if coarser.share < 1.0:
+        if coarser.share < 1.0 or coarser.landmarks:
             rough, report = SAMPLE_TOL, _without_records(report)
         else:
             rough = COARSE_TOL
@@ -485,7 +488,7 @@ class Training:
 
 
 def _without_records(report: Report) -> Report:
-    """Return a report without records and scores: those of a sample are no estimate of the whole's."""
+    """Return a report without records and scores: those of a rough fit are no estimate of the whole's."""
     return lambda progress: report(replace(progress, record=None, scores=None, weights=None))
 
 
@@ -493,5 +496,6 @@ def _in_words(end: Task, task: Task) -> str:
     """Describe the start of a fit by the setting that differs."""
     words = [f"m = {end.n_components:,}"] if end.n_components != task.n_components else []
     words += [f"C = {end.C:g}"] if end.C != task.C else []
+    words += [f"{end.landmarks:,} landmarks"] if end.landmarks else []
     words += [f"{100 * end.share:.0f} % of the training queries"] if end.share != task.share else []
     return "the weights for " + " and ".join(words or ["the same settings"])

@@ -42,6 +42,7 @@ from rankviz.learning.feature_space import (
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.objective import Preconditioner
 from rankviz.learning.pairs import PairCosts, count_pairs
+from rankviz.learning.risk import RiskFacts
 from rankviz.learning.training import MapFamily, Space, Task
 from rankviz.shards import part as work
 from rankviz.shards.backend import Backend, PerShard, Tell, no_callback
@@ -439,7 +440,7 @@ class ShardedSpace(Space):
         C = task.C * risk.total_cost / cost if cost > 0.0 else task.C
         return ShardedObjective(self.backend, some, self._in_sample, basis, few, C, seed, report=report)
 
-    def coarser(self, task: Task) -> Task | None:
+    def coarser(self, task: Task, risk: RiskFacts) -> Task | None:
         """Return the task on a sample of queries if products with all features take long; or fewer features.
 
         A quadratic risk needs one solve only, and without convexity the end depends on the start. From zero
@@ -447,10 +448,10 @@ class ShardedSpace(Space):
         """
         n, k = len(self.X), self.map(task).basis.shape[0]
         long = n * k >= SAMPLED and (k > CLOSED_FORM_COLUMNS or many_pairs(n, k))
-        suits = self._loss.convex and not self._loss.quadratic and self._in_sample <= 2 * SHARE * n
+        suits = risk.loss.convex and not risk.loss.quadratic and self._in_sample <= 2 * SHARE * n
         if task.share == 1.0 and long and suits:
             return replace(task, share=SHARE)
-        return super().coarser(task)
+        return super().coarser(task, risk)
 
     def seconds(self, task: Task) -> float:
         """Return the seconds of the draw, and of the map's share of factor and features."""

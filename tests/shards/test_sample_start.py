@@ -45,6 +45,10 @@ def space_of(loss: str = "squared_hinge", feature_map: str = "fourier", **settin
     return ShardedSpace(family, DATA, model._first_loss(), PLAIN, where, plan)
 
 
+def coarser(space: ShardedSpace) -> Task | None:
+    return space.coarser(Task(20, 0.3, 0.02), space.risk())
+
+
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_the_optimum_is_the_same_with_fewer_products(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -71,7 +75,7 @@ def test_threads_do_not_change_the_weights() -> None:
 @pytest.mark.parametrize("stored", [DoubleStorage(), NoStorage()], ids=lambda s: s.words)
 def test_the_sample_is_the_objective_of_its_queries_with_a_larger_C(stored: Any) -> None:
     space = space_of(storage=stored)
-    task = space.coarser(Task(20, 0.3, 0.02))
+    task = coarser(space)
     assert task == Task(20, 0.3, 0.02, share=1 / 16)
     own = space.objective(task, space.risk(), 0)
     whole = space.objective(replace(task, share=1.0), space.risk(), 0)
@@ -101,19 +105,18 @@ def test_solvers_to_compare_with_start_from_zero(settings: dict[str, Any]) -> No
 
 
 def test_a_sample_needs_many_queries_and_a_risk_that_it_shortens() -> None:
-    task = Task(20, 0.3, 0.02)
-    assert space_of().coarser(task) is not None
-    assert space_of(loss="rankrls").coarser(task) is None, "one solve trains it"
-    assert space_of(where=Here(200)).coarser(task) is None, "one query of each shard is too many"
+    assert coarser(space_of()) is not None
+    assert coarser(space_of(loss="rankrls")) is None, "one solve trains it"
+    assert coarser(space_of(where=Here(200))) is None, "one query of each shard is too many"
 
 
 def test_a_small_fit_takes_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     few = space_of(), space_of(feature_map="linear")
-    assert all(space.coarser(Task(20, 0.3, 0.02)) is not None for space in few)
+    assert all(coarser(space) is not None for space in few)
     monkeypatch.setattr(objective, "PAIRS_PER_COLUMN", 10**6)  # then the closed form is better
-    assert few[1].coarser(Task(20, 0.3, 0.02)) is None
+    assert coarser(few[1]) is None
     monkeypatch.undo()
-    assert few[0].coarser(Task(20, 0.3, 0.02)) is None, "20 columns of so few documents are no large fit"
+    assert coarser(few[0]) is None, "20 columns of so few documents are no large fit"
 
 
 def test_progress_has_no_scores_and_records_of_the_sample() -> None:
