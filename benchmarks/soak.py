@@ -523,7 +523,7 @@ def over_time(samples: Sequence[Sample], case: str) -> list[dict[str, Any]]:
     late = table[seconds >= WARM_UP] if seconds.iloc[-1] >= WARM_UP else table
     half = late.iloc[len(late) // 2 :]
     growth = np.polyfit(half["seconds"] / 3600, half.drop(columns="seconds"), 1)[0]
-    out = kept.drop(columns="seconds")
+    out = kept.drop(columns="seconds").astype(object)  # numbers of the last row have fractions
     out.insert(0, "minute", [f"{one / 60:.0f}" for one in kept["seconds"]])
     out.loc[len(table)] = ["more in an hour", *growth]
     out.insert(0, "case", case)
