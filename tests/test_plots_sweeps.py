@@ -159,6 +159,17 @@ def test_curves_keep_the_lines_that_come_highest() -> None:
     assert fig.layout.xaxis.ticktext == ("2⁻¹", "2⁰", "2¹")
 
 
+def test_a_curve_to_come_has_its_planned_values_and_no_numbers_of_a_metric() -> None:
+    """Plotly would draw an axis from −1 to 4."""
+    for design, n in ((Design(SPEC, (Values("C", powers(-3, 1)),)), 5), (GRID, len(GRID.axis("C").ordered))):
+        table, fig = sweep_settings.planned_curve(design, "MAP", "C")
+        (marks,) = fig.data
+        assert len(table) == len(marks.x) == n
+        assert set(marks.x) >= set(fig.layout.xaxis.tickvals)
+        assert fig.layout.yaxis.tickvals == ()
+        assert fig.layout.yaxis.title.text == "mean MAP over folds"
+
+
 def test_feature_maps_have_their_own_colours() -> None:
     table = sweep_settings.curves_data(MIXED, made_up(MIXED, bowl), "MAP", "C", "feature_map")
     fig = sweep_settings.curves_figure(table, MIXED, "MAP", "C", "feature_map")

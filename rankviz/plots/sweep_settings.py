@@ -23,8 +23,10 @@ from rankviz.metrics.significance import leader
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
     DATA_COLOUR,
+    EVEN_COLOUR,
     LOW_TO_HIGH,
     add_band,
+    add_marks,
     add_note,
     colour_range,
     finished,
@@ -34,7 +36,7 @@ from rankviz.plots.style import (
 )
 from rankviz.runs.axes import Range, Values, is_logarithmic
 from rankviz.runs.designs import Design
-from rankviz.runs.sweep_table import cell_values, curves, shares, worth
+from rankviz.runs.sweep_table import cell_values, curves, settings_of, shares, worth
 
 CLIPPED, STEP = 0.25, 0.005
 """A quarter of the cells shares the worst colour, which leaves contrast for the better ones."""
@@ -132,10 +134,13 @@ def curves_data(
     return kept.assign(best=kept[lines] == tops.index[0]).reset_index(drop=True)
 
 
-def empty_curves(setting: str) -> pd.DataFrame:
-    """Return the table of `curves_data` before any run is finished."""
-    table = pd.DataFrame(columns=[setting, "mean", "low", "high", "cell", "cells", "best"])
-    return table.astype(dict.fromkeys(("mean", "low", "high"), float))
+def planned_curve(design: Design, metric: str, setting: str) -> tuple[pd.DataFrame, go.Figure]:
+    """Return the planned values of a setting, and their figure, before any run is finished."""
+    table, fig = settings_of(design)[[setting]].dropna().drop_duplicates(), go.Figure()
+    look = {"symbol": "square-open", "size": 14, "color": EVEN_COLOUR, "line": {"width": 1}}
+    add_marks(fig, axis_positions(design, setting, table[setting]), [0] * len(table), look)
+    _add_axes(fig, design, metric, setting)
+    return table, finished(fig.update_yaxes(tickvals=[], zeroline=False), height=430)
 
 
 def curves_figure(
@@ -157,9 +162,13 @@ def curves_figure(
         row = table.loc[[leader(table["mean"], metric)]]
         x = axis_positions(design, setting, row[setting])
         fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=ring(15), hoverinfo="skip")
+    _add_axes(fig, design, metric, setting)
+    return finished(fig, height=430)
+
+
+def _add_axes(fig: go.Figure, design: Design, metric: str, setting: str) -> None:
     fig.update_xaxes(title_text=axis_title(design, setting), zeroline=False, **axis_ticks(design, setting))
     fig.update_yaxes(title_text=f"mean {metric} over folds", tickformat=".3f")
-    return finished(fig, height=430)
 
 
 def _tones(lines: str | None, values: list[Any]) -> list[str]:

@@ -135,6 +135,11 @@ class StudyStatus:
         return self.counts.get(DONE, 0)
 
     @property
+    def share(self) -> float:
+        """Share of its runs that were made or failed; those stopped were not."""
+        return 1 - (self.left + self.counts.get(CANCELLED, 0)) / max(self.total, 1)
+
+    @property
     def live(self) -> bool:
         """True if runs of it are made, or will be."""
         return self.left > 0 and (self.asked == RUNNING or self.counts.get(LEASED, 0) > 0)
@@ -153,8 +158,8 @@ class StudyStatus:
 
 _SAID = {
     FAILED: "cannot be made",
-    LOST: "lost, for every worker that tried died of them",
-    CANCELLED: "not made, for it was stopped",
+    LOST: "lost: every worker that tried them died",
+    CANCELLED: "stopped",
 }
 
 

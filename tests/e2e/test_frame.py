@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from helpers import box, query_of, sidebar
+from helpers import box, darken, query_of, sidebar
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -112,3 +112,14 @@ def test_a_phone_has_the_menu_and_shows_the_figure_while_a_control_moves(server:
     expect(page.get_by_role("heading", level=1, name="Convergence")).to_be_visible()
     expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
     wait_settled(page)
+
+
+def test_figures_follow_a_change_of_the_systems_theme(server: Server, page: Page) -> None:
+    """Streamlit changes the page alone; Python sets the colours of letters and lines."""
+    open_page(page, f"{server.url}/train?m=25")
+    letters = page.locator(".js-plotly-plot .xtick text").first
+    expect(letters).to_have_css("fill", "rgb(28, 28, 26)")
+    darken(page)
+    expect(letters).to_have_css("fill", "rgb(242, 242, 239)")
+    page.emulate_media(color_scheme="light")
+    expect(letters).to_have_css("fill", "rgb(28, 28, 26)")

@@ -306,11 +306,17 @@ def assert_one_figure(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_large_type_cuts_no_value_and_no_button(server: Server, page: Page, section: str) -> None:
+def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
+    server: Server, page: Page, section: str
+) -> None:
     """A menu that shows NDCG@1 for NDCG@10 would name another metric."""
     for entry in SECTIONS[section]:
-        with visited(entry, page, server.url, (1280, 720), "m=50&large=true"):
-            assert page.get_by_test_id("stMain").evaluate(_SHORTENED) == []
+        with visited(entry, page, server.url, (1280, 720), "m=50&large=true") as name:
+            main = page.get_by_test_id("stMain")
+            assert main.evaluate(_SHORTENED) == []
+            assert sidebar(page).evaluate(_BELOW) == []
+            if name and name not in OF_STORE:
+                assert box(main.locator(FIGURE))["y"] <= 360
 
 
 def test_a_presentation_enlarges_the_first_figure(server: Server, page: Page) -> None:

@@ -81,6 +81,24 @@ def test_text_and_colours_on_the_page_follow_the_theme(
     assert {note.font.size == LARGE_SIZE for note in layout.annotations} == {large}
 
 
+def test_numbers_have_no_prefixes_and_colour_bars_the_text_style() -> None:
+    """Plotly would write 100μ for 0.0001."""
+    bar, figure = {"title": "κ", "exponentformat": "e"}, make_subplots(1, 2)
+    figure.add_heatmap(z=[[1e-4, 2e5]], colorbar={"title": "z"}, row=1, col=1)
+    figure.add_scatter(x=[1e-4], y=[2e5], marker={"color": [1], "colorbar": {"nticks": 3}}, row=1, col=2)
+    figure.update_layout(coloraxis={"colorbar": bar}, yaxis2={"type": "log", "tickformat": "~g"})
+    drawn = figure.to_dict()
+    figures.set_text_style(drawn, "#123456", 17)
+    heat, points = drawn["data"]
+    layout = drawn["layout"]
+    bars = heat["colorbar"], points["marker"]["colorbar"], layout["coloraxis"]["colorbar"]
+    for part in (layout["xaxis"], layout["yaxis2"], *bars):
+        assert (part["minexponent"], part["separatethousands"]) == (5, True)
+        assert part["tickfont"] == {"color": "#123456", "size": 17}
+    assert [part["exponentformat"] for part in bars] == ["power", "power", "e"], "a figure may have its own"
+    assert layout["coloraxis"]["colorbar"]["title"] == {"text": "κ", "font": layout["font"]}
+
+
 def test_the_page_of_a_figure_has_its_text_style() -> None:
     figure = small_print()
     before = figure.to_json()

@@ -145,6 +145,8 @@ def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(
     assert not store.queue.renew(lease, {})
     store.queue.release(lease)
     assert states(store, study) == {"cancelled": 6}
+    status = store.studies.status(study)
+    assert (status.share, status.in_words) == (0.0, "0 of 6 runs made, 6 stopped.")
     assert store.queue.take("w2") is None
     store.studies.resume(study, "me")
     assert states(store, study) == {"queued": 6}

@@ -404,17 +404,26 @@ def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool, on_step: boo
     return Drawn(drawn)
 
 
+NUMBERS = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
+"""Numbers at axes and colour bars: 20,000, 0.0001 and 2×10⁻⁷. Plotly's own are 20k, 100μ and 0.2μ."""
+
+
 def set_text_style(drawn: dict[str, Any], colour: str, size: int) -> None:
-    """Set the text colour and size in pixels of a figure's properties."""
+    """Set the form of numbers, and the text colour and size in pixels, of a figure's properties."""
     layout, ink = drawn["layout"], {"color": colour, "size": size}
     for name in {"xaxis", "yaxis", *filter(_AXES.fullmatch, layout)}:
-        axis = layout.setdefault(name, {})
+        axis = layout[name] = NUMBERS | layout.get(name, {})
         # Plotly writes powers of ten 25 % larger than other ticks
-        log = axis.get("type") == "log" and "tickvals" not in axis
-        powers = log and axis.get("exponentformat") == "power"
+        powers = axis.get("type") == "log" and not {"tickvals", "tickformat"} & axis.keys()
         _inner(axis, "tickfont").update(ink | {"size": 0.8 * size} if powers else ink)
         _inner(axis, "title", "font").update(ink)
         axis["automargin"] = True
+    for part in (*layout.values(), *drawn["data"], *(trace.get("marker") for trace in drawn["data"])):
+        if isinstance(part, dict) and "colorbar" in part:
+            bar = part["colorbar"] = NUMBERS | part["colorbar"]
+            _inner(bar, "tickfont").update(ink)
+            if "title" in bar:
+                _inner(bar, "title", "font").update(ink)
     for place in (("font",), ("title", "font"), ("legend", "font")):
         _inner(layout, *place).update(ink)
     _inner(layout, "hoverlabel", "font")["size"] = size

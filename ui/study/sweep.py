@@ -136,8 +136,7 @@ def show_design(design: Design, metric: str, answer: str) -> None:
         figure = sweep_map.map_figure(table, design, metric, x, y)
         sweep_map.add_unfinished(figure, table, NOTHING, design, metric, (x, y))
     else:
-        table = sweep_settings.empty_curves(x)
-        figure = sweep_settings.curves_figure(table, design, metric, x)
+        table, figure = sweep_settings.planned_curve(design, metric, x)
     caption = words.DESIGN
     show_figure(figure, table, key="sweep-design", caption=caption, answer=f"{answer}.")
 
@@ -226,11 +225,11 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
 def show_map(sweep: Sweep, x: str, y: str) -> None:
     """Draw the first figure: the metric over two settings, cell by cell."""
     design, metric = sweep.design, sweep.metric
-    if not y:
-        table = sweep_settings.empty_curves(x)
-        if len(sweep.folds):
-            table = sweep_settings.curves_data(design, sweep.done, metric, x)
+    if not y and len(sweep.folds):
+        table = sweep_settings.curves_data(design, sweep.done, metric, x)
         figure = sweep_settings.curves_figure(table, design, metric, x)
+    elif not y:
+        table, figure = sweep_settings.planned_curve(design, metric, x)
     else:
         table, begun = sweep_map.planned_cells(design, x, y), NOTHING
         if sweep.column in sweep.done:

@@ -317,7 +317,7 @@ def _progress(sweep: Sweep, seconds: float) -> None:
     words = [status.in_words.rstrip(".")]
     if status.live:
         words += [time_left(status.left, seconds), at_work(sweep, status.news)]
-    text.progress(min(1 - status.left / max(status.total, 1), 1.0), " · ".join(filter(None, words)))
+    text.progress(status.share, " · ".join(filter(None, words)))
     changed = (status.live, status.asked) != (sweep.status.live, sweep.status.asked)
     if status.study.owner == visitor() and not changed:  # otherwise the page is about to be redrawn
         with row:

@@ -1,6 +1,6 @@
 // Add to Streamlit's frame: the menu closes after a choice on a phone, the glossary has a search, and screen
 // readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$) and the menu of a phone (its
-// sections stand between a list and its items).
+// sections stand between a list and its items). A new theme runs the page, because Python sets the colours of figures.
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
@@ -29,4 +29,14 @@ if (!window.hasFrame) {
   const watch = { childList: true, subtree: true, attributeFilter: ["aria-valuetext"] };
   new window.MutationObserver(mend).observe(document.body, watch);
   mend();
+  const app = document.querySelector('[data-testid="stApp"]');
+  const theme = () => window.getComputedStyle(app).colorScheme;
+  let drawn = theme();
+  const redraw = () => {
+    if (theme() === drawn) return;
+    drawn = theme();
+    const rerun = { key: "r", code: "KeyR" }; // Streamlit's key
+    for (const kind of ["keydown", "keyup"]) document.dispatchEvent(new window.KeyboardEvent(kind, rerun));
+  };
+  new window.MutationObserver(redraw).observe(app, { attributeFilter: ["class"] });
 }
