@@ -18,6 +18,7 @@ from sqlalchemy import func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.record import PARTS
 from rankviz.store import RunStore, Study
 from rankviz.store import exchange as exchange_module
@@ -282,7 +283,9 @@ LIES = {
     "pairs below 0": meta_changed(n_pairs=-1),
     "true for a number": meta_changed(n_pairs=True),
     "a status that cannot be shown": meta_changed(status="\ud800"),
-    "metrics of other names": meta_changed(columns={part: [str(k) for k in range(22)] for part in PARTS}),
+    "metrics of other names": meta_changed(
+        columns={part: [str(k) for k in range(len(COLUMNS))] for part in PARTS}
+    ),
     "a status as a number": meta_changed(status=3),
     "a status of a megabyte": meta_changed(status="x" * 10**6),
     "a version as a number": meta_changed(versions={"numpy": 2}),
@@ -325,6 +328,22 @@ def test_scores_are_of_the_documents_that_there_are(store: RunStore, made: Made,
     with pytest.raises(DataError, match="scores of vali"):  # runs of one file, too
         import_runs(store, file_of(tmp_path, [other, replace(lies[0], spec=other.spec.but(C=8.0))]), "me")
     assert store.listing.seen_by("me").empty
+
+
+def test_a_run_is_listed_under_its_own_digest(store: RunStore, made: Made, tmp_path: Path) -> None:
+    first, second, *_ = made.values()
+    with pytest.raises(DataError, match="is another run"):
+        import_runs(store, file_of(tmp_path, [(second.spec, first.to_bytes())]), "me")
+    assert counts(store) == [0, 0, 0, 0]
+
+
+def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Made, tmp_path: Path) -> None:
+    record = next(iter(made.values()))
+    path = file_of(tmp_path, [record])
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(10_000_000))
+    with pytest.raises(DataError, match="it claims"):
+        import_runs(store, path, "me")
 
 
 # --- a whole file, or nothing of it ----------------------------------------------------------------------
