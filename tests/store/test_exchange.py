@@ -20,11 +20,11 @@ from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
 from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.record import PARTS
-from rankviz.store import RunStore, Study
+from rankviz.store import RunStore, StoreError, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
 from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
-from rankviz.store.room import ROW_BYTES, purge, remove_runs, total_bytes
+from rankviz.store.room import ROW_BYTES, make_room, purge, remove_runs, total_bytes
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags
 
@@ -449,13 +449,34 @@ def test_imported_runs_take_room_and_make_room(
         size = total_bytes(connection)
     assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES
     bounds = tmp_path / "bounds.toml"
-    bounds.write_text(f"run_bytes = {2 * size}\n")
+    bounds.write_text(f"run_bytes = {11 * size // 5}\n")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))
     old = update(runs).values(ended=0.0)
     with store.database.writing() as connection:
         connection.execute(old)
     assert import_runs(store, file_of(tmp_path, list(made.values())[1:2]), "you") == 1
     assert store.listing.seen_by("me").empty, "an old run makes room, imported or not"
+
+
+@BOTH
+def test_files_of_runs_never_take_the_room_of_runs_made_here(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, mine, *_ = made.values()
+    size = len(record.to_bytes()) + ROW_BYTES
+    bounds = tmp_path / "bounds.toml"
+    bounds.write_text(f"run_bytes = {10 * size}\n")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))
+    for k in range(4):
+        one = replace(record, spec=record.spec.but(C=2.0**-k))
+        assert import_runs(store, file_of(tmp_path, [one], star=True), f"made up {k}") == 1
+    for k in range(4, 12):
+        one = replace(record, spec=record.spec.but(C=2.0**-k))
+        with pytest.raises(StoreError, match="of imported runs are kept here"):
+            import_runs(store, file_of(tmp_path, [one], star=True), f"made up {k}")
+    assert store.records.keep([mine], "me") == 1
+    with store.database.writing() as connection:
+        make_room(connection, "me", 2 * size)
 
 
 @BOTH
