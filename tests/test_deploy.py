@@ -150,6 +150,7 @@ def test_the_proxy_keeps_each_browser_at_one_of_two_processes(tmp_path: Path) ->
 
 def test_the_unit_gives_up_what_a_server_does_not_need() -> None:
     lines = (DEPLOY / "rankviz@.service").read_text(encoding="utf-8").splitlines()
+    assert "LimitNOFILE=65536" in lines, "four open files for each session"
     assert {"PrivateDevices=yes", "SystemCallFilter=@system-service", "NoNewPrivileges=yes"} <= set(lines)
 
 

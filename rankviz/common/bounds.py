@@ -44,8 +44,8 @@ class Bounds:
         Records of all runs in the run store.
     upload_bytes, upload_bytes_each, upload_bytes_address : int
         Uploaded or generated data sets: of all visitors, of one, of all from one network address.
-    held_bytes : int
-        Unchecked uploads in the server's memory: of all visitors together.
+    held_bytes, held_bytes_address : int
+        Unchecked uploads in the server's memory: of all visitors, of all from one network address.
     fold_bytes : int
         Open folds in the server's memory, as read and as normalised.
     worker_jobs : int
@@ -71,6 +71,7 @@ class Bounds:
     upload_bytes_each: int = 4 * GB
     upload_bytes_address: int = 20 * GB
     held_bytes: int = 1 * GB
+    held_bytes_address: int = 1 * GB
     fold_bytes: int = 2 * GB
     worker_jobs: int = 50
     worker_bytes: int = 1 * GB
@@ -98,6 +99,7 @@ SETS = {
         kept_jobs_each=10,
         upload_bytes_each=GB // 2,
         upload_bytes_address=10 * GB,
+        held_bytes_address=GB // 2,
     ),
 }
 """Sets of bounds by their names in RANKVIZ_BOUNDS."""

@@ -187,7 +187,8 @@ class Database:
         if self.file is not None and self._log is not None:
             if self._log.exists() and self.file.exists():
                 self._logged = True
-            elif self._logged:  # one was moved away: what follows would be written into a file without a name
+            elif self._logged or not self.file.exists():
+                # one was moved away: what follows would go into a file without a name, or without tables
                 self._close_connections()
                 self.notice = prepare(self.engine, self.file) or self.notice
                 self._logged = False

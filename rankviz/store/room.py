@@ -11,11 +11,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, literal, or_, select, true
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import megabytes
-from rankviz.store.study import OPEN, StoreError
+from rankviz.store.study import IMPORTED, OPEN, StoreError
 from rankviz.store.tables import (
     MOST_BYTES,
     families,
@@ -40,25 +40,44 @@ SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""
 
 
-def make_room(connection: Connection, owner: str, needed: int = 0) -> None:
+IMPORTS = 0.5
+"""Share of the room that imported runs may take: files cost nothing to make, and a star keeps their runs."""
+
+
+def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: bool = False) -> None:
     """Remove runs until a request of `owner` has room; `needed` are its bytes, if known.
 
     Deleted runs go first, then runs older than a day without star, tag, note, sharing or sweep, the oldest
-    first; then the owner's own such runs. Raises `StoreError` if that is not enough.
+    first; then the owner's own such runs. Raises `StoreError` if that is not enough. Imported runs also keep
+    to their share, and make room among each other.
     """
     most = bounds().run_bytes
-    size = total_bytes(connection) + needed
-    if size < most:
+    if imported:
+        held = select(func.sum(runs.c.size + ROW_BYTES)).where(
+            runs.c.state == IMPORTED, runs.c.size.between(0, MOST_BYTES)
+        )
+        size = int(connection.execute(held).scalar() or 0) + needed
+        if not _has_room(connection, owner, size, IMPORTS * most, runs.c.state == IMPORTED):
+            raise StoreError(
+                f"At most {megabytes(IMPORTS * most)} of imported runs are kept here. Delete some of yours "
+                "on the Runs page, or ask who runs the app for more room (run_bytes)."
+            )
+    if _has_room(connection, owner, total_bytes(connection) + needed, most, true()):
         return
-    for which in (_deleted(), _unmarked(time.time() - DAY), _unmarked(time.time(), owner)):
-        size -= _remove_until(connection, which, size - (1 - SPARE) * most)
-        if size < most:
-            return
     raise StoreError(
         f"At most {megabytes(most)} of runs are kept here, and those there are of other visitors and younger "
         "than a day, or were starred, tagged, noted, shared or made in a sweep. Delete some on the Runs "
         "page, or ask who runs the app for more room (run_bytes)."
     )
+
+
+def _has_room(connection: Connection, owner: str, size: int, most: float, of: ColumnElement[bool]) -> bool:
+    """Remove runs of a kind until `size` is less than `most`; return False if that is not enough."""
+    for which in (_deleted(), _unmarked(time.time() - DAY), _unmarked(time.time(), owner)):
+        if size < most:
+            break
+        size -= _remove_until(connection, which.where(of), size - (1 - SPARE) * most)
+    return size < most
 
 
 def total_bytes(connection: Connection) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +20,18 @@ from ui.learn.lecture import example
 from ui.shell import words
 from ui.shell.texts import formatted
 from ui.shell.visitors import COOKIE
-from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes, Report
+from ui.work.classes import (
+    CLASSES,
+    IDLE,
+    LENGTH,
+    LETTERS,
+    LONGEST,
+    MOST,
+    MOST_OF_ADDRESS,
+    MOST_PARTICIPANTS,
+    Classes,
+    Report,
+)
 
 LECTURE = Sequence(
     "A & ü", (View("train", {"C": "-4", "data": "a b"}, "*one*", True, True), View("home", {}))
@@ -92,12 +105,25 @@ def test_damaged_links_are_refused_and_a_small_link_cannot_become_large() -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["![p](http://other.host/p.png)", "<img src=x>", "[a](b)", "https://other.host"]
+    "text",
+    [
+        "![p](http://other.host/p.png)",
+        "<img src=x>",
+        "[a](b)",
+        "https://other.host",
+        "https\\://other.host",
+        "https:\\//other.host",
+        "www\\.other.host",
+        "someone\\@other.host",
+        "https&colon;//other.host",
+        "&#104;ttps:/&sol;other.host",
+    ],
 )
 def test_texts_of_views_fetch_and_link_nothing(text: str) -> None:
     shown = formatted(text)
     assert not set("[]<>") & set(shown)
-    assert "https:/" not in shown
+    seen = unescape(re.sub(r"\\(?=\W)", "", shown))
+    assert not re.search(r"https:/|www\.|@\w", seen)
     assert formatted("*a* **b** $x_1$\n- c") == "*a* **b** $x_1$\n- c"
 
 
@@ -199,6 +225,36 @@ def test_participants_of_a_class_are_bounded() -> None:
     found = classes.report(code)
     assert found is not None
     assert found.steps.total() == MOST_PARTICIPANTS
+
+
+def test_guesses_find_no_class_while_it_is_open() -> None:
+    guesses = 20 * LONGEST  # a server answers about 20 a second
+    assert guesses * MOST / len(LETTERS) ** LENGTH < 0.001
+
+
+def test_made_up_participants_push_out_only_those_of_their_own_network() -> None:
+    classes = Classes()
+    code = classes.open("s", "lecturer", "")
+    for k in range(MOST_PARTICIPANTS):
+        classes.arrive(code, str(k), 1, "near")
+        classes.answer(code, str(k), 1, "forged")
+    for k in range(3):
+        classes.arrive(code, f"student {k}", 2, "far")
+        classes.answer(code, f"student {k}", 2, "7")
+    for k in range(MOST_PARTICIPANTS):
+        classes.arrive(code, f"made up {k}", 3, "near")
+    found = classes.report(code)
+    assert found is not None
+    assert dict(found.steps) == {2: 3, 3: MOST_PARTICIPANTS - 3}
+    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {"7": 3}}
+
+
+def test_a_participant_is_counted_for_its_address(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, arrived = CLASSES.open(LECTURE.packed(), "lecturer", ""), list[tuple[object, ...]]()
+    monkeypatch.setattr(sequence, "address", lambda: "near")
+    monkeypatch.setattr(CLASSES, "arrive", lambda *about: arrived.append(about[2:]))
+    open_page("train", **{"class": code, "at": "1"})
+    assert set(arrived) == {(1, "near")}
 
 
 # --- the page and the bar -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from rankviz import Fold, RunSpec, execute
 from rankviz.common.errors import DataError
@@ -143,6 +144,37 @@ def test_nobody_is_overtaken_and_who_moves_on_loses_their_place() -> None:
     for thread in threads:
         thread.join(60)
     assert served == [0, 2, 3, 4]
+
+
+def test_many_sessions_of_one_address_or_visitor_keep_nobody_waiting() -> None:
+    turns, came, served, first = Turns(0.005), list[str](), list[str](), threading.Event()
+
+    def visit(name: str) -> None:
+        with turns.turn(lambda: came.append(name), name[0], name[:2]):
+            served.append(name)
+            if name == "a1":
+                came.append(name)
+                first.wait(60)
+
+    threads = []
+    for name in ("a1", "a1 again", "a1 once more", "a2", "b1", "b1 again"):
+        threads.append(threading.Thread(target=visit, args=(name,)))
+        threads[-1].start()
+        while name not in came:
+            time.sleep(0.001)
+    first.set()
+    for thread in threads:
+        thread.join(60)
+    assert served == ["a1", "b1", "a2", "b1 again", "a1 again", "a1 once more"]
+    assert set(turns._served) <= {"a", "a1"}, "nothing is kept of those who have left"
+
+
+def test_a_turn_is_that_of_the_visitor_and_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("get_script_run_ctx", "address", "visitor"):
+        monkeypatch.setattr(runs, name, lambda name=name: name)
+    turns = Turns(1.0)
+    with runs.turn(turns, st.empty(), "waiting"):
+        assert list(turns._queue.values()) == [("address", "visitor")]
 
 
 @pytest.mark.parametrize("kind", ["uploaded", "generated"])

@@ -97,6 +97,61 @@ def test_what_is_only_announced_takes_no_place_of_others() -> None:
     assert counted.is_over("slow 0", "a")
 
 
+def share(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "shared.toml").write_text(f"held_bytes = {MOST}\nheld_bytes_address = {MOST // 2}")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "shared.toml"))
+
+
+def test_one_address_never_takes_the_memory_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(monkeypatch, tmp_path)
+    counted = UploadMemory()
+    for number in range(4):
+        assert counted.admit(f"made up {number}", "a", 200, "near") is None
+    arrived = [
+        counted.arrive(
+            f"made up {number}",
+            "a",
+            200,
+        )
+        for number in range(4)
+    ]
+    assert [why is None for why in arrived] == [True, True, False, False]
+    assert "your network address" in str(arrived[-1])
+    assert "your network address" in str(counted.admit("made up", "a", 101, "near"))
+    assert counted.admit("me", "a", 300, "far") is None
+    assert counted.arrive("me", "a", 300) is None
+    assert counted.admit("me", "b", 201, "far") is not None, "its own share"
+
+
+def test_the_last_tenth_of_the_memory_is_for_addresses_that_hold_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(monkeypatch, tmp_path)
+    counted = UploadMemory()
+    for number, address in enumerate(("one", "two", "one", "two")):
+        assert counted.admit(f"{number}", "a", 220, address) is None
+        assert counted.arrive(f"{number}", "a", 220) is None
+    assert counted.admit("more", "a", 30, "one") is not None
+    assert counted.admit("me", "a", 100, "three") is None
+    assert [counted.arrive("me", "a", 50) for _ in range(2)] == [None, None]
+
+
+def test_files_wait_less_long_while_the_share_of_their_address_is_scarce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(monkeypatch, tmp_path)
+    counted, files = UploadMemory(), Files()
+    for session, size in (("me", 260), ("you", 200)):
+        assert counted.admit(session, "a", size, session) is None
+        assert counted.arrive(session, "a", size) is None
+        files.keep(session, "a", size)
+        assert counted.finish(session, "a", there=True)
+    assert counted.free_old(files.is_active_session, files, time.monotonic() + CROWDED_SECONDS + 1)
+    assert files.here() == {"you": ["a"]}
+
+
 def test_one_page_holds_no_more_than_can_be_checked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +243,13 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Files:
 
 
 def asked(
-    files: Files, method: str, session: str, file: str, size: int | None, keeps: Callable[[], Any] = bool
+    files: Files,
+    method: str,
+    session: str,
+    file: str,
+    size: int | None,
+    keeps: Callable[[], Any] = bool,
+    **about: Any,
 ) -> tuple[int, int]:
     answers: list[Message] = []
     half = bytes((size or 0) // 2)
@@ -210,9 +271,10 @@ def asked(
     async def send(message: Message) -> None:
         answers.append(message)
 
-    headers = [] if size is None else [(b"content-length", str(size).encode())]
+    headers = [(b"x-forwarded-for", about.pop("forwarded", "").encode())]
+    headers += [] if size is None else [(b"content-length", str(size).encode())]
     path = f"/base/_stcore/upload_file/{session}/{file}"
-    scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    scope = {"type": "http", "method": method, "path": path, "headers": headers, **about}
     asyncio.run(serving.BoundedUploads(ExceptionMiddleware(streamlit))(scope, receive, send))
     return answers[0]["status"], len(blocks) - len(waiting)
 
@@ -228,6 +290,19 @@ def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
     assert served.here() == {"me": ["a"]}
     assert asked(served, "DELETE", "me", "a", None) == (204, 0)
     assert asked(served, "PUT", "you", "b", 600, kept) == (204, 2)
+
+
+def test_an_upload_counts_for_the_address_that_sends_it(
+    served: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share(monkeypatch, tmp_path)
+    near, far = {"client": ("192.0.2.1", 1)}, {"client": ("192.0.2.2", 1)}
+    assert asked(served, "PUT", "me", "a", 400, kept, **near) == (204, 2)
+    assert asked(served, "PUT", "you", "a", 400, kept, **near, forwarded="192.0.2.9") == (202, 2)
+    assert asked(served, "PUT", "you", "b", 400, kept, **far) == (204, 2)
+    monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
+    assert asked(served, "PUT", "you", "c", 101, kept, **near, forwarded="made up, 192.0.2.2") == (202, 2)
+    assert asked(served, "PUT", "you", "c", 101, kept, **near, forwarded="192.0.2.3") == (204, 2)
 
 
 def test_a_file_that_streamlit_does_not_delete_still_counts(served: Files) -> None:

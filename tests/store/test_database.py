@@ -191,6 +191,26 @@ def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecor
     damaged.close()
 
 
+def test_a_new_file_begins_when_a_damaged_one_is_moved_away(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    file = tmp_path / "runs.sqlite"
+    store = RunStore(file)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'studies'").fetchone()
+    with file.open("r+b") as damaged:
+        damaged.seek(4096 * (page - 1))
+        damaged.write(bytes(4096))
+    for _ in range(2):
+        with pytest.raises(StoreOutOfReach, match="move it away"):
+            store.studies.every()
+    file.rename(tmp_path / "old")
+    assert store.records.keep(list(made.values()), "me") == len(made)
+    assert store.studies.every() == []
+    store.close()
+
+
 @pytest.mark.parametrize("value", ["NULL", "'not a number'", "CAST(X'FFFE80' AS TEXT)", "1e300", "-1", "1.5"])
 def test_a_damaged_version_is_known_by_the_columns_of_the_tables(
     value: str, tmp_path: Path, made: dict[RunSpec, RunRecord]

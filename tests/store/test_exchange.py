@@ -18,12 +18,13 @@ from sqlalchemy import func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
+from rankviz.metrics.evaluation import COLUMNS
 from rankviz.runs.record import PARTS
-from rankviz.store import RunStore, Study
+from rankviz.store import RunStore, StoreError, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
 from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
-from rankviz.store.room import ROW_BYTES, purge, remove_runs, total_bytes
+from rankviz.store.room import ROW_BYTES, make_room, purge, remove_runs, total_bytes
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags
 
@@ -282,7 +283,9 @@ LIES = {
     "pairs below 0": meta_changed(n_pairs=-1),
     "true for a number": meta_changed(n_pairs=True),
     "a status that cannot be shown": meta_changed(status="\ud800"),
-    "metrics of other names": meta_changed(columns={part: [str(k) for k in range(22)] for part in PARTS}),
+    "metrics of other names": meta_changed(
+        columns={part: [str(k) for k in range(len(COLUMNS))] for part in PARTS}
+    ),
     "a status as a number": meta_changed(status=3),
     "a status of a megabyte": meta_changed(status="x" * 10**6),
     "a version as a number": meta_changed(versions={"numpy": 2}),
@@ -325,6 +328,22 @@ def test_scores_are_of_the_documents_that_there_are(store: RunStore, made: Made,
     with pytest.raises(DataError, match="scores of vali"):  # runs of one file, too
         import_runs(store, file_of(tmp_path, [other, replace(lies[0], spec=other.spec.but(C=8.0))]), "me")
     assert store.listing.seen_by("me").empty
+
+
+def test_a_run_is_listed_under_its_own_digest(store: RunStore, made: Made, tmp_path: Path) -> None:
+    first, second, *_ = made.values()
+    with pytest.raises(DataError, match="is another run"):
+        import_runs(store, file_of(tmp_path, [(second.spec, first.to_bytes())]), "me")
+    assert counts(store) == [0, 0, 0, 0]
+
+
+def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Made, tmp_path: Path) -> None:
+    record = next(iter(made.values()))
+    path = file_of(tmp_path, [record])
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(10_000_000))
+    with pytest.raises(DataError, match="it claims"):
+        import_runs(store, path, "me")
 
 
 # --- a whole file, or nothing of it ----------------------------------------------------------------------
@@ -430,13 +449,34 @@ def test_imported_runs_take_room_and_make_room(
         size = total_bytes(connection)
     assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES
     bounds = tmp_path / "bounds.toml"
-    bounds.write_text(f"run_bytes = {2 * size}\n")
+    bounds.write_text(f"run_bytes = {11 * size // 5}\n")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))
     old = update(runs).values(ended=0.0)
     with store.database.writing() as connection:
         connection.execute(old)
     assert import_runs(store, file_of(tmp_path, list(made.values())[1:2]), "you") == 1
     assert store.listing.seen_by("me").empty, "an old run makes room, imported or not"
+
+
+@BOTH
+def test_files_of_runs_never_take_the_room_of_runs_made_here(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, mine, *_ = made.values()
+    size = len(record.to_bytes()) + ROW_BYTES
+    bounds = tmp_path / "bounds.toml"
+    bounds.write_text(f"run_bytes = {10 * size}\n")
+    monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))
+    for k in range(4):
+        one = replace(record, spec=record.spec.but(C=2.0**-k))
+        assert import_runs(store, file_of(tmp_path, [one], star=True), f"made up {k}") == 1
+    for k in range(4, 12):
+        one = replace(record, spec=record.spec.but(C=2.0**-k))
+        with pytest.raises(StoreError, match="of imported runs are kept here"):
+            import_runs(store, file_of(tmp_path, [one], star=True), f"made up {k}")
+    assert store.records.keep([mine], "me") == 1
+    with store.database.writing() as connection:
+        make_room(connection, "me", 2 * size)
 
 
 @BOTH

@@ -301,7 +301,7 @@ def show_bar() -> None:
     on_step = AT in st.query_params
     if place.code and on_step:
         keep_visitor()  # a step is a new session: without it a student would be counted at each
-        CLASSES.arrive(place.code, visitor(), place.at)
+        CLASSES.arrive(place.code, visitor(), place.at, address())
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
     bar = st.container(

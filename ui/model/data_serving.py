@@ -32,6 +32,7 @@ from ui.shell.server import (
     raise_file_limit,
     send_at_once,
 )
+from ui.shell.visitors import address_of
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -64,11 +65,12 @@ class BoundedUploads:
                 UPLOADS.forget(found["session"], found["file"])
 
     async def _put(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
-        size = Headers(scope=scope).get("content-length", "")
+        headers, client = Headers(scope=scope), scope.get("client")
+        size = headers.get("content-length", "")
         if not size.isdecimal():
             await PlainTextResponse("Say how long the file is.", 411)(scope, receive, send)
             return
-        why = UPLOADS.admit(session, file, int(size))
+        why = UPLOADS.admit(session, file, int(size), address_of(client[0] if client else None, headers))
         body, manager = _Body(session, file, receive, why), runtime.get_instance().uploaded_file_mgr
         try:
             await self.app(scope, body, send)  # it answers with the status of an `HTTPException` of the body

@@ -79,6 +79,9 @@ UPLOAD_EXPIRED = (
 )
 TOO_LARGE = "More than {most} at once. Compress files, upload one fold, or use a data folder."
 TOO_SLOW = "The upload was too slow, or took too long."
+SHARE_FULL = (
+    "Uploads from your network address take {held} of its {most} memory. Try again later, or compress yours."
+)
 MEMORY_FULL = "Uploads take {held} of {most} memory. Try again later, or compress yours."
 
 

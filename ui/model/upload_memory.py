@@ -2,8 +2,8 @@
 
 Streamlit accepts any number of files, and keeps each in memory while its visitor may return. So
 `ui.model.data_serving` counts here what has arrived of them. What is only announced takes no place. A file
-beyond `Bounds.held_bytes` is refused. Files are removed if they are not checked for a while, sooner if memory
-is scarce, or if their visitor has left.
+beyond `Bounds.held_bytes`, or beyond the share of its address, is refused. Files are removed if they are not
+checked for a while, sooner if memory is scarce, or if their visitor has left.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WAITING_SECONDS = 15 * 60
 CROWDED = 0.5
 """Share of the memory beyond which uploads have less time."""
 CROWDED_SECONDS = 120
-"""The same, while more than `CROWDED` of the memory is taken."""
+"""The same, while more than `CROWDED` of the memory, or of the share of the address, is taken."""
 
 RELEASED = words.UPLOAD_EXPIRED.format(
     minutes=WAITING_SECONDS // 60, crowded=CROWDED_SECONDS // 60, seconds=AWAY_SECONDS
@@ -39,10 +39,11 @@ RELEASED = words.UPLOAD_EXPIRED.format(
 
 @dataclass
 class _File:
-    """One file: announced bytes, start, bytes so far, arrival time (None before), and a flag to keep it."""
+    """One file: announced bytes, start, address, bytes so far, arrival (or None), and a flag to keep it."""
 
     announced: int
     began: float
+    address: str = ""
     size: int = 0
     arrived: float | None = None
     wanted: bool = True
@@ -67,36 +68,48 @@ class UploadMemory:
         self._seen: dict[str, float] = {}
         self._refused: dict[str, str] = {}
 
-    def admit(self, session: str, file: str, size: int) -> str | None:
-        """Count a file before its upload; or return the reason for refusing it (`refusal` repeats it)."""
-        most = bounds().held_bytes
+    def admit(self, session: str, file: str, size: int, address: str = "") -> str | None:
+        """Count a file before its upload; or return the reason for refusing it (`refusal` repeats it).
+
+        `address` is as in `ui.shell.visitors.address`; "" has no share of its own.
+        """
         with self._lock:
-            held = self._held()
+            one = _File(size, time.monotonic(), address)
             own = sum(one.announced for (of, _), one in self._files.items() if of == session)
             if (session, file) in self._files:
                 why = words.ALREADY
             elif own + size > LIMITS.upload_bytes:
                 why = words.TOO_LARGE.format(most=megabytes(LIMITS.upload_bytes))
-            elif held + size > most:
-                why = words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most))
-            else:
-                self._files[session, file] = _File(size, time.monotonic())
+            elif not (why := self._full(one, size)):
+                self._files[session, file] = one
                 return None
             self._refused[session] = why
             return why
 
     def arrive(self, session: str, file: str, size: int) -> str | None:
         """Count bytes as they arrive; or free the place of the file and return the reason for refusing it."""
-        most = bounds().held_bytes
         with self._lock:
-            one, held = self._files[session, file], self._held()
-            if held + size <= most:
+            one = self._files[session, file]
+            if not (why := self._full(one, size)):
                 one.size += size
                 return None
             one.drop()
-            why = words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most))
             self._refused[session] = why
             return why
+
+    def _full(self, one: _File, size: int) -> str:
+        """Return why there is no room for more bytes of a file; "" if there is.
+
+        The last tenth is for addresses that hold nothing else, as with jobs.
+        """
+        most, held, near = bounds(), self._held(), self._held(one.address) if one.address else 0
+        if near + size > most.held_bytes_address:
+            told = megabytes(near), megabytes(most.held_bytes_address)
+            return words.SHARE_FULL.format(held=told[0], most=told[1])
+        kept = most.held_bytes // 10 if near > one.size else 0
+        if held + size > most.held_bytes - kept:
+            return words.MEMORY_FULL.format(held=megabytes(held), most=megabytes(most.held_bytes))
+        return ""
 
     def is_over(self, session: str, file: str) -> bool:
         """Return True if an upload in progress was dropped."""
@@ -104,8 +117,16 @@ class UploadMemory:
             one = self._files.get((session, file))
             return one is not None and one.arrived is None and not one.wanted
 
-    def _held(self) -> int:
-        return sum(one.size for one in self._files.values())
+    def _held(self, address: str | None = None) -> int:
+        return sum(one.size for one in self._files.values() if address in (None, one.address))
+
+    def _crowded(self) -> Callable[[str], bool]:
+        """Return a test whether memory is scarce: all of it, or the share of an address."""
+        share = CROWDED * bounds().held_bytes_address
+        if self._held() > CROWDED * bounds().held_bytes:
+            return lambda _: True
+        full = {one for one in {file.address for file in self._files.values()} if self._held(one) > share}
+        return lambda address: bool(address) and address in full
 
     def finish(self, session: str, file: str, there: bool) -> bool:
         """Record that a file has arrived, or has not; return True if it is kept."""
@@ -143,8 +164,8 @@ class UploadMemory:
             here = {session for session in (*sessions, *self._refused) if active(session)}
             self._refused = {session: why for session, why in self._refused.items() if session in here}
             self._seen = {of: now if of in here else self._seen.get(of, now) for of in sessions}
-            crowded = self._held() > CROWDED * bounds().held_bytes
-            late = {of for (of, _), one in self._files.items() if one.out_of_time(now, crowded)}
+            crowded = self._crowded()
+            late = {of for (of, _), one in self._files.items() if one.out_of_time(now, crowded(one.address))}
         gone = late | {of for of in sessions if now - self._seen[of] > AWAY_SECONDS}
         for session in gone:
             self.release(session, manager)

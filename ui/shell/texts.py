@@ -19,7 +19,7 @@ from rankviz.runs.description import Description
 from rankviz.runs.spec import RunSpec
 
 _SIGNS = re.compile(r"[\\`*{}\[\]<>#|~$&!^\r\n]|(?<!\w)_|_(?!\w)")  # Markdown ignores _ inside a word
-_ADDRESSES = re.compile(r"(?i)https?:(?=/)|www(?=\.)|ftp:(?=/)|mailto:|xmpp:|@(?=\w)")
+_ADDRESSES = re.compile(r"(?i)https?:(?=\\?/)|https?(?=\\:)|www(?=\\?\.)|ftp:(?=/)|mailto:|xmpp:|@(?=[\\\w])")
 _JOINER = "\u2060"
 """A zero-width character without line break: it keeps addresses from becoming links."""
 
@@ -30,7 +30,7 @@ def escaped(text: object) -> str:
     return _SIGNS.sub(lambda found: " " if found[0] in "\r\n" else f"&#{ord(found[0])};", broken)
 
 
-_NO_LINKS = re.compile(r"[\[\]<>]")
+_NO_LINKS = re.compile(r"[\[\]<>]|&(?=#?\w+;)")  # an entity could stand for a letter of an address
 
 
 def formatted(text: str) -> str:

@@ -14,6 +14,7 @@ import hashlib
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
@@ -82,15 +83,19 @@ PROXY = "RANKVIZ_BEHIND_PROXY"
 
 
 def address() -> str:
-    """Return a digest of this visitor's network address; "" if unknown, as behind an unnamed proxy.
+    """Return a digest of this visitor's network address, as `address_of`."""
+    return address_of(st.context.ip_address, st.context.headers)
+
+
+def address_of(seen: object, headers: Mapping[str, str]) -> str:
+    """Return a digest of the address of a connection; "" if unknown, as behind an unnamed proxy.
 
     Of IPv6, only the first 64 bits count: one machine may choose the others as it likes.
     """
     if os.environ.get(PROXY):
-        found = str(st.context.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
-    else:
-        seen = st.context.ip_address  # None for this machine's own, where a proxy may run
-        found = seen if isinstance(seen, str) else ""
+        found = str(headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
+    else:  # this machine's own has no meaning: a proxy may run there
+        found = seen if isinstance(seen, str) and seen not in ("127.0.0.1", "::1") else ""
     return hashlib.blake2b(_network(found).encode(), digest_size=8).hexdigest() if found else ""
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from itertools import count
 from threading import Condition, Lock
+from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rankviz.common.progress import Progress
 from rankviz.learning.solvers import STARTS
@@ -20,34 +23,56 @@ from rankviz.runs.families import families
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import execute_all
 from rankviz.runs.spec import RunSpec
+from ui.shell.visitors import address, visitor
 from ui.shell.words import WAITING
 from ui.work.folds import fold_of
 
 
 class Turns:
-    """A queue of threads; `every` is the seconds between calls of `wait`."""
+    """A queue of threads, one at a time; `every` is the seconds between calls of `wait`.
+
+    Network addresses take turns, and so do the visitors of each: many sessions of one get no more than one.
+    """
 
     def __init__(self, every: float) -> None:
-        self._every, self._queue, self._changed = every, deque[object](), Condition()
+        self._every, self._changed = every, Condition()
+        self._queue, self._now = dict[object, tuple[str, str]](), cast("object | None", None)
+        self._served, self._number = dict[str, int](), count(1)
 
     @contextmanager
-    def turn(self, wait: Callable[[], None]) -> Iterator[None]:
-        """Join the queue and continue at its head; `wait` is called meanwhile, and may raise."""
+    def turn(self, wait: Callable[[], None], address: str = "", visitor: str = "") -> Iterator[None]:
+        """Join the queue and continue at this thread's turn; `wait` is called meanwhile, and may raise."""
         place = object()
         with self._changed:
-            self._queue.append(place)
+            self._queue[place] = address, visitor
+            self._choose()
         try:
-            while not self._first(place):
+            while not self._has_turn(place):
                 wait()
             yield
         finally:
             with self._changed:
-                self._queue.remove(place)
+                del self._queue[place]
+                if self._now is place:
+                    self._now = None
+                    self._choose()
                 self._changed.notify_all()
 
-    def _first(self, place: object) -> bool:
+    def _choose(self) -> None:
+        """Give the turn to the address, then the visitor, whose latest one is longest ago; else in order."""
+        if self._now is not None or not self._queue:
+            return
+        queued, served = self._queue, self._served
+        self._now = min(queued, key=lambda one: [served.get(who, 0) for who in queued[one]])
+        self._served = dict.fromkeys(queued[self._now], next(self._number)) | {
+            who: number
+            for who, number in served.items()
+            if who not in queued[self._now] and any(who in one for one in queued.values())
+        }
+
+    def _has_turn(self, place: object) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: self._queue[0] is place, self._every)
+            return self._changed.wait_for(lambda: self._now is place, self._every)
 
 
 STAGES = {
@@ -219,7 +244,8 @@ def turn(
             raise NoTurn
         line.progress(0.0, words)  # ends here if the visitor has moved on
 
-    with turns.turn(wait):
+    who = (address(), visitor()) if get_script_run_ctx() else ()
+    with turns.turn(wait, *who):
         yield time.monotonic() - began
 
 
