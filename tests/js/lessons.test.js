@@ -55,7 +55,7 @@ test("every lesson has a scene, five steps, and the terms of its formula", () =>
     assert.equal(one.scene, name);
     assert.ok(SCENES[name]);
     assert.equal(one.steps.length, 5);
-    assert.ok(one.steps[2].gap && one.steps[2].shown && one.steps[4].ask);
+    assert.ok(one.steps[2].gap.axis && one.steps[2].shown && one.steps[4].ask);
     assert.equal(Object.keys(one.terms).length, terms);
   }
 });

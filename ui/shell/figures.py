@@ -73,6 +73,8 @@ ON_DARK |= {NO_VALUE: "#3e3e3b"}
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 Selecting = Literal["ignore", "rerun"] | Callable[[], None]
 """Effect of a selection in a figure: none, a rerun of the page, or a function call before the rerun."""
+STATIC = {"staticPlot": True}
+"""Settings of Plotly for a figure that nobody points at."""
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
