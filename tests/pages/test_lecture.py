@@ -7,15 +7,19 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import Opener, decoded, figures, opened
+from conftest_pages import Opener, components, decoded, figures, opened
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.errors import DataError, SettingError
 from ui.controls import sequence
 from ui.controls.lesson_texts import gap_axis
+from ui.controls.navigation import ENTRIES
 from ui.controls.sequence import KEY, MOST_VIEWS, Place, Sequence, View, in_words, report_gap
 from ui.learn.lecture import example
 from ui.shell import words
+from ui.shell.figures import KINDS
+from ui.shell.locks import _FREE
+from ui.shell.page import ALONE, LARGE
 from ui.shell.texts import formatted
 from ui.shell.visitors import COOKIE
 from ui.work.classes import CLASSES, IDLE, LONGEST, MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS, Classes
@@ -253,6 +257,25 @@ def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
     assert not app.slider(key="c").disabled
     other = open_page("train", seq=packed, at="2")
     assert not other.slider(key="c").disabled
+
+
+@pytest.mark.usefixtures("every_tab")
+@pytest.mark.parametrize("page", [entry.file for entry in ENTRIES])
+def test_every_control_of_every_page_is_locked(open_page: Opener, page: str) -> None:
+    app = open_page(page, seq=Sequence("L", (View(page, {}, locked=True),)).packed(), at="1")
+    drawn = [one for one in (*app.main, *app.sidebar) if hasattr(getattr(one, "proto", None), "DESCRIPTOR")]
+    assert any(getattr(one.proto, "disabled", False) for one in drawn)
+    pictures = tuple(f"-{kind}" for kind in ("size", *KINDS))
+    free = [
+        one.key for one in drawn if getattr(one.proto, "disabled", True) is False and one.type not in _FREE
+    ]
+    assert not [
+        key for key in free if key not in (LARGE, ALONE, "add-view") and not str(key).endswith(pictures)
+    ]
+    assert not [one.key for one in drawn if getattr(one.proto, "selection_mode", ())]
+    told = [data["locked"] for data in components(app) if "locked" in data]
+    assert all(told)
+    assert bool(told) == (page in ("home", "playground", "weights", "what_if"))  # steps of lessons stay free
 
 
 def test_what_if_can_be_changed_in_no_locked_view(open_page: Opener) -> None:

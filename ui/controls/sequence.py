@@ -26,11 +26,11 @@ from rankviz.plots.predictions import gap_data, gap_figure
 from ui.controls.lesson_texts import gap_axis, lesson_of
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
-from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import STATIC, themed
+from ui.shell.locks import LOCKED, locked
 from ui.shell.page import ALONE, KEPT_ALONE, LARGE, ON_STEP, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor

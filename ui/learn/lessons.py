@@ -14,7 +14,7 @@ import streamlit as st
 from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, order, texts
 from ui.controls.link import report_invalid
 from ui.controls.sequence import report_gap
-from ui.controls.widgets import locked, write_address
+from ui.controls.widgets import write_address
 from ui.shell.components import mount, record, text, whole
 
 KEY, STEP, GUESS = "lesson-figure", "step", "guess"
@@ -54,7 +54,6 @@ def chosen() -> str:
         on_change=_choose,
         label_visibility="collapsed",
         width=280,
-        disabled=locked(),
     )
     return str(st.session_state[LESSON])
 

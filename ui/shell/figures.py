@@ -44,6 +44,7 @@ from rankviz.runs.record import RunRecord
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.locks import unlocked
 from ui.shell.page import ALONE, LARGE, ON_STEP, TITLE, go_to, is_on, switch_if_requested
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import escaped, plain
@@ -177,7 +178,7 @@ _METRIC = re.compile(
     + rf"|\b(?:nDCG|AP|P|R|ERR)\(|{COMPARED.label} definition"
 )
 """A metric in a text, also with own gains, or their definition."""
-DEFINITIONS, AT = "Definitions", "at"
+DEFINITIONS, CUT = "Definitions", "cut"
 
 
 def link_to_definitions(place: DeltaGenerator, key: str) -> None:
@@ -196,7 +197,7 @@ def _go_to_definitions() -> None:
         if state.get(name) is not None:
             state[name] = state[name]  # else it would end with this page
     if cut := re.search(r"@\s*(\d{1,2})\b", f"{state.get('metric', '')} {state.get('own', '')}"):
-        state[AT] = int(cut[1])
+        state[CUT] = int(cut[1])
     go_to("definitions")
 
 
@@ -507,6 +508,7 @@ async def _script(_: Request) -> FileResponse:
 
 @st.fragment
 @errors_as_sentences()
+@unlocked()
 def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
     """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
     size = st.selectbox(
