@@ -14,7 +14,7 @@ def test_a_metric_headline_leads_here_and_a_pasted_list_is_in_the_address(server
     page.wait_for_url("**/definitions*")
     wait_settled(page)
     state = query_of(page)
-    assert {name: state[name] for name in ("m", "query", "at")} == {"m": "50", "query": "91", "at": "5"}
+    assert {name: state[name] for name in ("m", "query", "cut")} == {"m": "50", "query": "91", "cut": "5"}
     answer = page.get_by_test_id("stMain").get_by_role("heading", level=2)
     expect(answer).to_contain_text("By rankviz, NDCG@5 of query 91 is")
     shares = [sum(bars["y"]) for bars in traces(page, "terms")]

@@ -8,10 +8,11 @@ from helpers import box, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
+from ui.controls.lesson_texts import gap_axis
 from ui.controls.sequence import Sequence, View
 from ui.learn import lecture_words as words
 from ui.learn.lessons import texts
-from ui.shell.words import CLASS_CLOSED, EDIT_LECTURE, STEP_ON
+from ui.shell.words import CLASS_CLOSED, EDIT_LECTURE, NO_PREDICTIONS, STEP_ON
 
 
 def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> None:
@@ -21,8 +22,9 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     page.get_by_role("button", name=words.OPEN_CLASS).click()
     link = page.get_by_test_id("stCode").get_by_text("class=").inner_text()
     page.locator("a.lecture-start").last.click()
-    bar, progress = page.locator(".st-key-ways-sequence"), page.locator(".st-key-ways-sequence p").last
+    bar = progress = page.locator(".st-key-ways-sequence")
     expect(bar).to_contain_text("1 / 4")
+    expect(bar).to_contain_text(NO_PREDICTIONS)
 
     open_page(other, link)
     other.locator("a.lecture-start").click()
@@ -32,7 +34,11 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     other.locator(".lesson .figure [aria-pressed]").first.click()
     other.get_by_role("button", name=frame["commit"]).click()
     gap = other.locator(".lesson .gap strong").inner_text()
-    expect(progress).to_contain_text(f"{gap} × 1", timeout=15_000)
+    chart = bar.get_by_test_id("stPlotlyChart")
+    expect(chart.locator(".bartext")).to_have_text("1", timeout=15_000)
+    expect(chart.locator(".xtick text").get_by_text(gap, exact=True)).to_be_visible()
+    expect(chart.locator(".xtitle")).to_have_text(gap_axis("pairs"))
+    expect(other.locator(".st-key-ways-sequence").get_by_test_id("stPlotlyChart")).to_have_count(0)
     expect(progress).to_contain_text("1 in the class: 1 at this step")
 
     page.keyboard.press("PageDown")

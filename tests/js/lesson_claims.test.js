@@ -89,6 +89,15 @@ test("kernel: training becomes perfect while other lists get worse", () => {
   late.slice(1).forEach((one, k) => assert.ok(one.training >= late[k].training));
 });
 
+test("kernel: one cell in the middle ranks the ring between the documents outside and inside", () => {
+  const { inside, outside } = ring.aroundRing(), { validation } = kernel.middle();
+  assert.ok(inside < outside / 2);
+  assert.ok(validation > ring.bestArrow() && validation < ring.trained(1).validation);
+  const along = Float64Array.of(0.2, 0, 0, 0.6, -0.9, 0);
+  const scores = ring.paintedScores(kernel.ONE_CELL, kernel.SIDE, kernel.EXTENT, along);
+  assert.ok(scores[0] > scores[1] && scores[1] > scores[2]);
+});
+
 test("kernel: a painting is a sum of bumps on its cells", () => {
   const cells = kernel.cellsOf([0, 56, 68, 130, 257, 130, 68, 56, 0]);
   assert.deepEqual(kernel.rowsOf(cells), [0, 56, 68, 130, 257, 130, 68, 56, 0]);

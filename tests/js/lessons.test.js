@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import { LOSSES } from "../../ui/browser/core/ranking.js";
+import { apart } from "../../ui/browser/lessons/kit/parts.js";
 import { bridged, Sketch } from "../../ui/browser/lessons/kit/sketch.js";
 import { SHOWN as ANSWER, asGuess, asText, filled, number } from "../../ui/browser/lessons/kit/words.js";
 import { fromHash, toHash } from "../../ui/browser/lessons/alone.js";
@@ -12,6 +13,8 @@ import * as descent from "../../ui/browser/lessons/examples/descent.js";
 import * as lists from "../../ui/browser/lessons/examples/lists.js";
 import * as pulls from "../../ui/browser/lessons/examples/pulls.js";
 import * as turning from "../../ui/browser/lessons/examples/turning.js";
+import * as wrongGrade from "../../ui/browser/lessons/examples/wrong_grade.js";
+import { MARK } from "../../ui/browser/lessons/scenes/regularisation.js";
 import { stageOf } from "./lesson_stage.js";
 
 const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) < by, `${a} and ${b}`);
@@ -55,7 +58,7 @@ test("every lesson has a scene, five steps, and the terms of its formula", () =>
     assert.equal(one.scene, name);
     assert.ok(SCENES[name]);
     assert.equal(one.steps.length, 5);
-    assert.ok(one.steps[2].gap && one.steps[2].shown && one.steps[4].ask);
+    assert.ok(one.steps[2].gap.axis && one.steps[2].shown && one.steps[4].ask);
     assert.equal(Object.keys(one.terms).length, terms);
   }
 });
@@ -91,6 +94,19 @@ test("the gap counts lines that are judged otherwise", () => {
   const lines = [true, true, true, true, false].map((counts) => ({ counts }));
   const found = turning.gapOf([true, false, false, true, true], [true, true, true, false, false], lines);
   assert.deepEqual(found, { gap: 4, hits: 1, missed: 2, over: 1, across: 1 });
+});
+
+test("marks of lesson 4 do not hide each other, and move less than their width", () => {
+  for (const side of [280, 400]) {
+    const points = wrongGrade.GRADES.map((_, i) => [0, 1].map((k) => (wrongGrade.X[2 * i + k] * side) / 2.5));
+    const moved = apart(points, MARK);
+    moved.forEach((a, i) => {
+      assert.ok(Math.hypot(a[0] - points[i][0], a[1] - points[i][1]) < MARK);
+      for (const b of moved.slice(0, i)) assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) > 0.95 * MARK);
+    });
+  }
+  assert.deepEqual(apart([[0, 0], [30, 0]], MARK), [[0, 0], [30, 0]]);
+  assert.deepEqual(apart([[0, 0], [0, 0]], 10), [[-5, 0], [5, 0]]);
 });
 
 test("both swaps of lesson 2 misorder as many pairs, and the upper one costs more", () => {

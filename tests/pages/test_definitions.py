@@ -20,7 +20,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 
 
 def test_values_of_a_query_are_the_library_s(open_page: Opener) -> None:
-    app = open_page("definitions", m=10, by="trec_eval", at=5)
+    app = open_page("definitions", m=10, by="trec_eval", cut=5)
     vali = open_fold(find_datasets()["synthetic-demo"], "Fold1").vali
     query = int(words(app).partition("NDCG@5 of query ")[2].partition(" ")[0])
     shown = table(app, "gain")
@@ -53,7 +53,7 @@ def test_the_effect_on_the_mean_of_the_part(open_page: Opener) -> None:
 
 def test_a_pasted_list_needs_no_model(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.compare.definitions.run_or_wait", lambda *_, **__: pytest.fail("trained"))
-    app = open_page("definitions", view="All measures", at=3, **PASTED)
+    app = open_page("definitions", view="All measures", cut=3, **PASTED)
     ours = evaluate([3, 2, 1], [0, 2, 1], qid=[1, 1, 1], at=[3]).mean
     assert f"By rankviz, NDCG@3 of your list is {ours['NDCG@3']:.3f}" in words(app)
     assert table(app, "MAP").loc["LETOR 4.0", "MAP"] == ours["MAP"]
@@ -63,7 +63,7 @@ def test_a_pasted_list_needs_no_model(open_page: Opener, monkeypatch: pytest.Mon
 
 
 def test_a_cut_off_beyond_the_definition_is_said(open_page: Opener) -> None:
-    app = open_page("definitions", at=12, **PASTED)
+    app = open_page("definitions", cut=12, **PASTED)
     assert "rankviz defines @k up to 10" in app.info[0].value
     assert "NDCG@10 of your list" in words(app)
 

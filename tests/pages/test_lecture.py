@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import Opener, opened
+from conftest_pages import Opener, components, decoded, figures, opened
 from streamlit.testing.v1 import AppTest
 
 from rankviz.common.errors import DataError, SettingError
 from ui.controls import sequence
-from ui.controls.sequence import KEY, MOST_ANSWERS, MOST_VIEWS, Sequence, View, in_words
+from ui.controls.lesson_texts import gap_axis
+from ui.controls.navigation import ENTRIES
+from ui.controls.sequence import KEY, MOST_VIEWS, Place, Sequence, View, in_words, report_gap
 from ui.learn.lecture import example
 from ui.shell import words
+from ui.shell.figures import KINDS
+from ui.shell.locks import _FREE
+from ui.shell.page import ALONE, LARGE
 from ui.shell.texts import formatted
 from ui.shell.visitors import COOKIE
 from ui.work.classes import (
@@ -30,7 +34,6 @@ from ui.work.classes import (
     MOST_OF_ADDRESS,
     MOST_PARTICIPANTS,
     Classes,
-    Report,
 )
 
 LECTURE = Sequence(
@@ -136,14 +139,14 @@ def test_a_class_counts_each_participant_once_at_the_latest_step() -> None:
     assert classes.sequence(code) == "packed"
     for visitor, step in (("a", 1), ("b", 1), ("a", 2), ("lecturer", 3), ("c", 4)):
         classes.arrive(code, visitor, step)
-    classes.answer(code, "a", 2, "3 pairs")
-    classes.answer(code, "a", 2, "1 pair")
-    classes.answer(code, "stranger", 2, "9 pairs")
+    classes.answer(code, "a", 2, 3)
+    classes.answer(code, "a", 2, 1)
+    classes.answer(code, "stranger", 2, 9)
     found = classes.report(code)
     assert found is not None
     assert found.at == 3
     assert dict(found.steps) == {2: 1, 1: 1, 4: 1}
-    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {"1 pair": 1}}
+    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {1: 1}}
     assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
 
 
@@ -195,26 +198,6 @@ def test_classes_that_nobody_looks_at_make_room_and_others_stay(address: str) ->
     assert not any(classes.leads(code, "forged") for code in codes)
     with pytest.raises(SettingError):
         classes.open("s", "lecturer", address)
-
-
-def test_a_lecturer_sees_the_most_frequent_predictions() -> None:
-    classes = Classes()
-    code = classes.open("s", "lecturer", "")
-    for k in range(100):
-        classes.arrive(code, str(k), 1)
-        classes.answer(code, str(k), 1, "7" if k < 3 else f"{k}.5")
-    found = classes.report(code)
-    assert found is not None
-    told = in_words(found, 1)
-    assert "7 × 3" in told
-    assert told.count("×") == MOST_ANSWERS
-    assert f"{97 - MOST_ANSWERS + 1} others" in told
-
-
-def test_gaps_stand_in_the_order_of_their_numbers() -> None:
-    gaps = ("10", "2", "−1 of 4", "9.5 %")
-    told = in_words(Report(1, Counter({1: 4}), {1: Counter(gaps)}), 1)
-    assert sorted(gaps, key=told.index) == ["−1 of 4", "2", "9.5 %", "10"]
 
 
 def test_participants_of_a_class_are_bounded() -> None:
@@ -331,6 +314,25 @@ def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
     assert not other.slider(key="c").disabled
 
 
+@pytest.mark.usefixtures("every_tab")
+@pytest.mark.parametrize("page", [entry.file for entry in ENTRIES])
+def test_every_control_of_every_page_is_locked(open_page: Opener, page: str) -> None:
+    app = open_page(page, seq=Sequence("L", (View(page, {}, locked=True),)).packed(), at="1")
+    drawn = [one for one in (*app.main, *app.sidebar) if hasattr(getattr(one, "proto", None), "DESCRIPTOR")]
+    assert any(getattr(one.proto, "disabled", False) for one in drawn)
+    pictures = tuple(f"-{kind}" for kind in ("size", *KINDS))
+    free = [
+        one.key for one in drawn if getattr(one.proto, "disabled", True) is False and one.type not in _FREE
+    ]
+    assert not [
+        key for key in free if key not in (LARGE, ALONE, "add-view") and not str(key).endswith(pictures)
+    ]
+    assert not [one.key for one in drawn if getattr(one.proto, "selection_mode", ())]
+    told = [data["locked"] for data in components(app) if "locked" in data]
+    assert all(told)
+    assert bool(told) == (page in ("home", "playground", "weights", "what_if"))  # steps of lessons stay free
+
+
 def test_what_if_can_be_changed_in_no_locked_view(open_page: Opener) -> None:
     packed = Sequence("L", (View("what_if", {}, locked=True), View("what_if", {}))).packed()
     for at, fixed in ((1, True), (2, False)):
@@ -356,6 +358,36 @@ def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
         patch.setattr(sequence, "visitor", lambda: CLASSES._open[code].lecturer)
         assert not student.run().slider(key="c").disabled
     CLASSES.close(code, CLASSES._open[code].lecturer)
+
+
+def test_the_lecturer_sees_a_histogram_of_the_gaps_at_a_step_until_the_class_is_closed(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lecture = Sequence("L", (View("lessons", {"lesson": "alpha"}), View("train", {})))
+    code = CLASSES.open(lecture.packed(), "lecturer", "")
+    for student in "abc":
+        CLASSES.arrive(code, student, 1)
+    monkeypatch.setattr(sequence, "visitor", lambda: "lecturer")
+    app = open_page("lessons", **{"class": code, "at": "1"})
+    assert words.NO_PREDICTIONS in [one.value for one in app.caption]
+    assert not figures(app)
+    for student, told in (("a", 8.0), ("b", -1.0), ("c", 8.0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sequence, "visitor", lambda student=student: student)
+            followed = {sequence._FOLLOWED: Place(lecture, (sequence.CODE, code), 1)}
+            patch.setattr(sequence.st, "session_state", followed)
+            report_gap("alpha", told)
+            report_gap("newton", 99.0)  # a student who went on to another lesson
+    (drawn,) = figures(app.run())
+    assert decoded(drawn["data"][0]["y"]) == [1, 0, 0, 0, 0, 2]
+    assert drawn["layout"]["xaxis"]["title"]["text"] == gap_axis("alpha")
+    alt = app.get("plotly_chart")[0].proto.alt
+    assert alt == words.GAPS.format(axis=gap_axis("alpha"), counts="−2 to −1: 1, 8 to 9: 2")
+    monkeypatch.setattr(sequence, "visitor", lambda: "a")
+    assert not figures(app.run())
+    CLASSES.close(code, "lecturer")
+    monkeypatch.setattr(sequence, "visitor", lambda: "lecturer")
+    assert not figures(app.run())
 
 
 @pytest.mark.parametrize("wrong", [{"seq": "damaged"}, {"class": "NOSUCH"}])

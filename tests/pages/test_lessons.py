@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from rankviz.learning.losses import LOSSES
 from rankviz.plots.style import GRADE_COLOURS
 from ui.learn import lessons as views
-from ui.learn.lessons import FOLDER, MOVED, is_gap, order, prediction, texts
+from ui.learn.lessons import FOLDER, MOVED, gap_of, order, prediction, texts
 from ui.learn.playground_scene import Scene
 from ui.shell.figures import ON_DARK
 
@@ -99,8 +99,8 @@ def test_messages_are_taken_only_with_their_shape(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", order())
 def test_the_lecturer_of_a_class_sees_no_text_that_a_participant_makes_up(name: str) -> None:
     gap = texts(name)["steps"][2]["gap"]["value"]
-    for number in ("3", "+12", "−0.125", "0.5"):
-        assert is_gap(name, gap.replace("{gap}", number))
+    for number, value in (("3", 3), ("+12", 12), ("−0.125", -0.125), ("0.5", 0.5)):
+        assert gap_of(name, gap.replace("{gap}", number)) == value
     wrong = [
         "",
         None,
@@ -115,7 +115,7 @@ def test_the_lecturer_of_a_class_sees_no_text_that_a_participant_makes_up(name: 
         "9" * 80,
         ["3"],
     ]
-    assert not any(is_gap(name, one) for one in wrong)
+    assert {gap_of(name, one) for one in wrong} == {None}
 
 
 def test_the_browser_has_the_colours_of_grades() -> None:

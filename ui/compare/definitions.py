@@ -26,7 +26,7 @@ from ui.controls.curves import listed
 from ui.controls.link import report_invalid
 from ui.controls.selection import QUERY
 from ui.controls.widgets import Bound, write_address
-from ui.shell.figures import AT, show_figure, show_table
+from ui.shell.figures import CUT, show_figure, show_table
 from ui.shell.page import show_subject
 from ui.shell.texts import describe
 from ui.work.folds import normalised
@@ -104,14 +104,14 @@ def chosen(spec: RunSpec, part: str, about: DeltaGenerator, training: DeltaGener
 
 def _cut(place: Any) -> int:
     """Draw the menu of k. It is not bound to the address: that would lose a value that a callback set."""
-    cuts, state, asked = range(1, LARGEST_K + 1), st.session_state, st.query_params.get(AT, "")
-    if AT not in state:
-        state[AT] = next((k for k in cuts if str(k) == asked), USUAL_K)
-        if asked not in ("", str(state[AT])):
-            report_invalid(AT, asked)
-    state[AT] = max(1, min(state[AT], LARGEST_K))  # a link from a page with another cut-off
-    k = int(place.selectbox("k", cuts, key=AT, help=words.K_HELP))
-    write_address(AT, "" if k == USUAL_K else str(k))
+    cuts, state, asked = range(1, LARGEST_K + 1), st.session_state, st.query_params.get(CUT, "")
+    if CUT not in state:
+        state[CUT] = next((k for k in cuts if str(k) == asked), USUAL_K)
+        if asked not in ("", str(state[CUT])):
+            report_invalid(CUT, asked)
+    state[CUT] = max(1, min(state[CUT], LARGEST_K))  # a link from a page with another cut-off
+    k = int(place.selectbox("k", cuts, key=CUT, help=words.K_HELP))
+    write_address(CUT, "" if k == USUAL_K else str(k))
     return k
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
-import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
@@ -22,13 +20,17 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
+from rankviz.common.numbers import with_minus
 from rankviz.common.settings import is_text
+from rankviz.plots.predictions import gap_data, gap_figure
+from ui.controls.lesson_texts import gap_axis, lesson_of
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
-from ui.controls.widgets import LOCKED, locked
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
+from ui.shell.figures import STATIC, themed
+from ui.shell.locks import LOCKED, locked
 from ui.shell.page import ALONE, KEPT_ALONE, LARGE, ON_STEP, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
@@ -52,8 +54,8 @@ KEY, BEFORE = "sequence", "sequence-before"
 _FOLLOWED = "sequence-followed"
 _OWN = ("seq", "class", "at", "job", "large", "alone")
 FORMAT = "rankviz sequence"
-MOST_ANSWERS = 12
-"""Most different predictions that a lecturer sees, the most frequent ones."""
+COUNTS_WIDTH, GAPS_WIDTH = 150, 300
+"""Widths in pixels of the counts of a class, and of the histogram of its predictions."""
 REFRESH = 4.0
 """Seconds between looks at the progress of a class."""
 
@@ -86,6 +88,11 @@ class View:
     def title(self) -> str:
         """Title of the page."""
         return next(entry.title for entry in ENTRIES if entry.file == self.page)
+
+    @property
+    def lesson(self) -> str:
+        """Name of the lesson; "" for another page."""
+        return lesson_of(self.page, self.query)
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,11 @@ class Place:
     at: int
 
     @property
+    def view(self) -> View | None:
+        """View of the step; None before the first."""
+        return self.sequence.views[self.at - 1] if self.at else None
+
+    @property
     def code(self) -> str:
         """Code of the class; "" without one."""
         return self.parameter[1] if self.parameter[0] == CODE else ""
@@ -263,17 +275,17 @@ def lock() -> None:
         place = followed()
     except SettingError:  # the bar reports it
         place = None
-    view = place.sequence.views[place.at - 1] if place is not None and place.at else None
+    view = place.view if place is not None else None
     asked = view is not None and view.locked and AT in st.query_params
     leads = place is not None and CLASSES.leads(place.code, visitor())
     st.session_state[LOCKED] = asked and not leads
 
 
-def report_gap(text: str) -> None:
-    """Count the gap of a prediction for the followed class, if there is one (a callback)."""
+def report_gap(lesson: str, gap: float) -> None:
+    """Count a prediction's gap for the followed class, if this is its step's lesson (a callback)."""
     place: Place | None = st.session_state.get(_FOLLOWED)
-    if place is not None and place.code:
-        CLASSES.answer(place.code, visitor(), place.at, text)
+    if place is not None and place.code and place.view is not None and place.view.lesson == lesson:
+        CLASSES.answer(place.code, visitor(), place.at, gap)
 
 
 def leave() -> None:
@@ -336,11 +348,6 @@ def _ways(place: Place, *, on_step: bool) -> str:
     return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
 
 
-def _first_number(text: str) -> float:
-    found = re.search(r"[+−]?[0-9]+(?:\.[0-9]+)?", text)
-    return float(found[0].replace("−", "-")) if found else math.inf
-
-
 @errors_as_sentences()
 def _progress(place: Place) -> None:
     """Say where the class is: all of it to the lecturer, the lecturer's step to others."""
@@ -348,23 +355,35 @@ def _progress(place: Place) -> None:
     if report is None:
         st.caption(words.CLASS_CLOSED)
     elif CLASSES.leads(place.code, visitor()):
-        st.caption(in_words(report, place.at))
+        lesson = place.view.lesson if place.view is not None else ""
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(in_words(report, place.at), width=COUNTS_WIDTH if lesson else "content")
+            if lesson:
+                _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
     elif report.at != place.at:
         st.caption(words.LECTURER_AT.format(at=report.at))
 
 
 def in_words(report: Report, at: int) -> str:
-    """Say how many participants are at a step, before and after it, and how they predicted there."""
+    """Say how many participants are at a step, before and after it."""
     steps = report.steps
     here, before = steps[at], sum(n for step, n in steps.items() if step < at)
-    found = words.PARTICIPANTS.format(
+    return words.PARTICIPANTS.format(
         all=sum(steps.values()), here=here, before=before, beyond=sum(steps.values()) - here - before
     )
-    answers = report.answers.get(at)
-    if not answers:
-        return found
-    shown = sorted(answers.most_common(MOST_ANSWERS), key=lambda one: (_first_number(one[0]), one))
-    said = ", ".join(f"{formatted(text)} × {n}" for text, n in shown)
-    if others := answers.total() - sum(n for _, n in shown):
-        said += words.OTHER_PREDICTIONS.format(n=others)
-    return f"{found} {words.PREDICTIONS.format(answers=said)}"
+
+
+def _ends(low: float, high: float) -> str:
+    return " to ".join(with_minus(end, "g") for end in dict.fromkeys((low, high)))
+
+
+def _show_gaps(gaps: Counter[float], axis: str) -> None:
+    """Draw how far the predictions of a class were from the answer."""
+    if not gaps:
+        st.caption(words.NO_PREDICTIONS, width="content")
+        return
+    table = gap_data(gaps)
+    said = ", ".join(f"{_ends(low, high)}: {n}" for low, high, n in table.itertuples(index=False) if n)
+    with st.container(width=GAPS_WIDTH):
+        alt = words.GAPS.format(axis=axis, counts=said)
+        st.plotly_chart(themed(gap_figure(table, axis)), key="class-gaps", alt=alt, config=STATIC)

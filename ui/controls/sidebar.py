@@ -44,8 +44,9 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import Bound, locked, mirrored
+from ui.controls.widgets import Bound, mirrored
 from ui.shell import words
+from ui.shell.locks import unlocked
 from ui.shell.page import KEPT_ALONE, TITLE
 from ui.shell.visitors import keep_visitor
 from ui.work.folds import fold_of
@@ -251,7 +252,7 @@ def _presets_and_link() -> None:
     box = st.expander("Share and presets", key="share-and-presets", on_change="rerun")
     with box:
         for name in PRESETS:
-            st.button(name, on_click=_apply, args=(name,), width="stretch", disabled=locked())
+            st.button(name, on_click=_apply, args=(name,), width="stretch")
     st.session_state[_LINK] = box if box.open else None
 
 
@@ -270,9 +271,9 @@ def show_link() -> None:
         if own().views:
             keep_visitor()  # so that another tab, or this one after a reload, has the same lecture
         if st.session_state.get(TITLE, LECTURE) != LECTURE:
-            st.button(
-                words.ADD_VIEW, key="add-view", on_click=add_view, help=words.ADD_VIEW_HELP, width="stretch"
-            )
+            how = {"help": words.ADD_VIEW_HELP, "width": "stretch"}
+            with unlocked():
+                st.button(words.ADD_VIEW, key="add-view", on_click=add_view, **how)
 
 
 def _apply(name: str) -> None:
@@ -320,7 +321,6 @@ def show_undo() -> None:
         help=f"Now: {_in_words(changed.since)}. Before: {_in_words(changed.before)}.",
         on_click=_back,
         type="tertiary",
-        disabled=locked(),
     )
 
 

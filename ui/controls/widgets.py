@@ -21,14 +21,6 @@ from ui.work import metrics
 from ui.work.folds import datasets
 from ui.work.metrics import METRICS, OWN, USUAL_METRIC
 
-LOCKED = "controls-locked"
-"""Session key: True if controls show their values but cannot be moved, as a lecture may ask."""
-
-
-def locked() -> bool:
-    """Return True if controls cannot be moved."""
-    return bool(st.session_state.get(LOCKED))
-
 
 @dataclass(frozen=True)
 class Bound:
@@ -131,8 +123,7 @@ class Bound:
     def _common(self, key: str, how: Mapping[str, Any], options: Options = ()) -> dict[str, Any]:
         """Return the keyword arguments of a widget; labels of options follow from a mapping."""
         labels = {"format_func": options.__getitem__} if isinstance(options, Mapping) else {}
-        fixed = {"disabled": True} if locked() else {}
-        return {"key": key, "bind": "query-params", "help": self.helps.get(key)} | labels | dict(how) | fixed
+        return {"key": key, "bind": "query-params", "help": self.helps.get(key)} | labels | dict(how)
 
 
 def mirrored(key: str, twin: str) -> dict[str, Any]:

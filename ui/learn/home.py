@@ -24,6 +24,7 @@ from ui.controls.widgets import COMPONENTS
 from ui.learn import home_words as words
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.figures import definition_caption, report_ties, report_untrained, sentence, show_figure
+from ui.shell.locks import locked
 from ui.shell.texts import describe
 from ui.study.ndcg_vs_m_words import enough
 from ui.work.jobs import run_or_submit
@@ -132,7 +133,7 @@ def welcome() -> None:
         mount(
             SCRIPTS / "home" / "list.js",
             "welcome-list",
-            {"words": words.LIST, "dark": st.context.theme.type == "dark"},
+            {"words": words.LIST, "dark": st.context.theme.type == "dark", "locked": locked()},
         )
     with doors:
         st.markdown(words.LEARNS)

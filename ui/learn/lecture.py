@@ -10,6 +10,7 @@ import segno
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
+from ui.controls.lesson_texts import texts
 from ui.controls.sequence import (
     AT,
     BEFORE,
@@ -26,7 +27,7 @@ from ui.controls.sequence import (
     own,
 )
 from ui.learn import lecture_words as words
-from ui.learn.lessons import LESSON, STEP, STEPS, order, texts
+from ui.learn.lessons import LESSON, STEP, STEPS
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import KEPT_ALONE
@@ -38,8 +39,6 @@ LONGEST_LINK = 6000
 """Letters of a link that all browsers and most servers accept."""
 _FROM_LINK, _CLASS, _VERSION = "sequence-from-link", "lecture-class", "lecture-version"
 _LONGEST_TITLE = 100
-LESSONS = "lessons"
-"""Script of the page of lessons."""
 
 
 def show() -> None:
@@ -85,10 +84,9 @@ def _steps(sequence: Sequence) -> None:
 
 def _name(view: View) -> str:
     """Name a view's page; of a lesson also its title and step, because a lecture may have several."""
-    if view.page != LESSONS:
+    if not (lesson := view.lesson):
         return view.title
-    asked, step = view.query.get(LESSON, ""), view.query.get(STEP, "")
-    title = texts(asked if asked in order() else order()[0])["title"]
+    step, title = view.query.get(STEP, ""), texts(lesson)["title"]
     return words.LESSON.format(page=view.title, title=title, step=step if step in STEPS else STEPS[0])
 
 
@@ -166,7 +164,7 @@ def _remove(k: int) -> None:
 def example() -> Sequence:
     """Return a lecture of four views on the bundled data."""
     views = (
-        View(LESSONS, {LESSON: "pairs"}),
+        View("lessons", {LESSON: "pairs"}),
         View("playground", {"pset": "Ring"}),
         View("kernel_approximation", {}),
         View("ndcg_vs_m", {}),

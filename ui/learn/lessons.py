@@ -6,39 +6,27 @@ address which lesson and step is shown, and the reader's prediction.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import streamlit as st
 
+from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, order, texts
 from ui.controls.link import report_invalid
 from ui.controls.sequence import report_gap
-from ui.controls.widgets import locked, write_address
-from ui.shell.components import SCRIPTS, mount, record, text, whole
+from ui.controls.widgets import write_address
+from ui.shell.components import mount, record, text, whole
 
-FOLDER = SCRIPTS / "lessons"
-KEY, LESSON, STEP, GUESS = "lesson-figure", "lesson", "step", "guess"
+KEY, STEP, GUESS = "lesson-figure", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
 STATE = (LESSON, STEP, GUESS)
 _MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
-_REVEAL, _NUMBER = 2, r"[+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?"
-"""Step that shows the gap, and a number there."""
+_NUMBER = r"([+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?)"
+"""A number in the words of a gap."""
 STEPS = ("1", "2", "3", "4", "5")
 LONGEST = 600
 """Most letters of a prediction."""
 _PREDICTION = re.compile(r"shown|(-?\d{1,9}(\.\d{1,6})?(_-?\d{1,9}(\.\d{1,6})?)*)?")
-
-
-def texts(name: str) -> dict[str, Any]:
-    """Return a file of texts: "frame", or a lesson's."""
-    found: dict[str, Any] = json.loads((FOLDER / "texts" / f"{name}.json").read_text(encoding="utf-8"))
-    return found
-
-
-def order() -> list[str]:
-    """Return the names of all lessons in their order."""
-    return list(texts("frame")["lessons"])
 
 
 def prediction(value: Any) -> bool:
@@ -66,7 +54,6 @@ def chosen() -> str:
         on_change=_choose,
         label_visibility="collapsed",
         width=280,
-        disabled=locked(),
     )
     return str(st.session_state[LESSON])
 
@@ -124,15 +111,12 @@ def _take(message: dict[str, Any]) -> None:
     """Keep the browser's state (a callback)."""
     if message["lesson"] in order() and 0 <= message["step"] < len(STEPS):
         st.session_state.update({key: message[key] for key in STATE} | {_TOLD: True})
-        if is_gap(message["lesson"], message.get("gap")):
-            report_gap(message["gap"])
+        if (gap := gap_of(message["lesson"], message.get("gap"))) is not None:
+            report_gap(message["lesson"], gap)
 
 
-def is_gap(name: str, told: Any) -> bool:
-    """Return True for the gap of a lesson's prediction in words: the lesson's own, and numbers.
-
-    The lecturer of a class sees it, so no other text passes.
-    """
-    gap = texts(name)["steps"][_REVEAL].get("gap")
-    known = map(re.escape, re.split(r"\{\w+\}", gap["value"])) if gap else ()
-    return text(told) and bool(told) and bool(re.fullmatch(_NUMBER.join(known), told))
+def gap_of(name: str, told: Any) -> float | None:
+    """Return the gap of a lesson's prediction from the lesson's words for it; None for any other text."""
+    known = map(re.escape, re.split(r"\{\w+\}", texts(name)["steps"][REVEAL]["gap"]["value"]))
+    found = re.fullmatch(_NUMBER.join(known), told) if text(told) else None
+    return float(found[1].replace("−", "-")) if found else None

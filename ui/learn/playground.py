@@ -21,12 +21,12 @@ from rankviz.learning.losses import LOSS, LOSS_WEIGHT, LOSSES
 from rankviz.plots.style import GRADE_COLOURS, style_of
 from ui.controls.setting_controls import control_of, value_from
 from ui.controls.sidebar import own_place
-from ui.controls.widgets import locked
 from ui.learn import playground_words as words
 from ui.learn.playground_scene import CHANGES, EDGE, FAR, KEY, MOST, PlaneState, Scene, take_changes
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import end_page
 from ui.shell.figures import ON_DARK, TEXT_COLOURS
+from ui.shell.locks import locked
 from ui.shell.page import ALONE, is_on
 
 PLANE = Setting(

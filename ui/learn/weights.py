@@ -23,11 +23,12 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.path import newton_path
 from ui.controls.feature_names import names_of
-from ui.controls.widgets import Bound, locked
+from ui.controls.widgets import Bound
 from ui.learn import weights_words as words
 from ui.shell.components import SCRIPTS, each, mount, number, pair, record, text, whole
 from ui.shell.errors import end_page
 from ui.shell.figures import ON_DARK, report_untrained, show_answer
+from ui.shell.locks import locked
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import escaped
 

@@ -27,7 +27,7 @@ from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_ask
 from rankviz.whatif.lookup import index_of_query, place_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
-from ui.controls.widgets import Bound, locked, metric_menu
+from ui.controls.widgets import Bound, metric_menu
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
@@ -38,6 +38,7 @@ from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, link_to_definitions, show_figure, show_table, zero_by_definition
+from ui.shell.locks import locked
 from ui.shell.page import ALONE, is_on
 from ui.shell.texts import describe, escaped, plain
 from ui.work.folds import fold_of, normalised

@@ -35,7 +35,6 @@ from rankviz.whatif.changes import (
 from rankviz.whatif.lookup import index_of_document, typed_documents
 from ui.controls.feature_names import names_of
 from ui.controls.link import frozen_link
-from ui.controls.widgets import locked
 from ui.model import what_if_change_list as change_list
 from ui.model import what_if_words as words
 from ui.model.what_if_change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
@@ -43,6 +42,7 @@ from ui.model.what_if_lists import Lists, names_by_number
 from ui.model.what_if_words import of_change
 from ui.shell.components import digits, either, one_of, record, whole
 from ui.shell.errors import errors_as_sentences
+from ui.shell.locks import locked
 from ui.shell.texts import escaped
 from ui.work.folds import normalised
 
@@ -90,7 +90,7 @@ def listed(spec: RunSpec, lines: Sequence[Line], fold: Fold) -> None:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
     row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
-    idle, empty = locked() or not change_list.can_undo(), locked() or not n
+    idle, empty = not change_list.can_undo(), not n
     row.button("Undo", key="what-if-undo", type="tertiary", on_click=change_list.undo, disabled=idle)
     row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=empty)
     if not n:
@@ -112,7 +112,6 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold, drawn: str)
         on_change=change_list.switch,
         args=(place,),
         width="stretch",
-        disabled=locked(),
     )
     row.button(
         ":material/close:",
@@ -121,7 +120,6 @@ def _line(place: int, line: Line, lines: Sequence[Line], fold: Fold, drawn: str)
         on_click=change_list.remove,
         args=(place,),
         help="Remove this change.",
-        disabled=locked(),
     )
 
 
@@ -141,7 +139,6 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         args=(spec, query),
         width=175,
         help=words.WEIGHT_HELP,
-        disabled=locked(),
     )
 
 
@@ -180,7 +177,6 @@ def training(spec: RunSpec, lines: Sequence[Line]) -> None:
             on_click=_put,
             args=(spec, [change]),
             help=_help(change, drawn(spec)),
-            disabled=locked(),
         )
 
 

@@ -44,6 +44,7 @@ from rankviz.runs.record import RunRecord
 from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.locks import unlocked
 from ui.shell.page import ALONE, LARGE, ON_STEP, TITLE, go_to, is_on, switch_if_requested
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import escaped, plain
@@ -73,6 +74,8 @@ ON_DARK |= {NO_VALUE: "#3e3e3b"}
 ON_DARK |= dict(zip(GRADE_COLOURS, ("#2c4a6b", "#3f77a6", "#64a4d4", "#a5cdef", "#e6f2fc"), strict=True))
 Selecting = Literal["ignore", "rerun"] | Callable[[], None]
 """Effect of a selection in a figure: none, a rerun of the page, or a function call before the rerun."""
+STATIC = {"staticPlot": True}
+"""Settings of Plotly for a figure that nobody points at."""
 CONFIG = {
     "displaylogo": False,
     "modeBarButtonsToRemove": [
@@ -175,7 +178,7 @@ _METRIC = re.compile(
     + rf"|\b(?:nDCG|AP|P|R|ERR)\(|{COMPARED.label} definition"
 )
 """A metric in a text, also with own gains, or their definition."""
-DEFINITIONS, AT = "Definitions", "at"
+DEFINITIONS, CUT = "Definitions", "cut"
 
 
 def link_to_definitions(place: DeltaGenerator, key: str) -> None:
@@ -194,7 +197,7 @@ def _go_to_definitions() -> None:
         if state.get(name) is not None:
             state[name] = state[name]  # else it would end with this page
     if cut := re.search(r"@\s*(\d{1,2})\b", f"{state.get('metric', '')} {state.get('own', '')}"):
-        state[AT] = int(cut[1])
+        state[CUT] = int(cut[1])
     go_to("definitions")
 
 
@@ -514,6 +517,7 @@ async def _script(_: Request) -> FileResponse:
 
 @st.fragment
 @errors_as_sentences()
+@unlocked()
 def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
     """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
     size = st.selectbox(

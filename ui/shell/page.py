@@ -13,6 +13,7 @@ from rankviz.common.numbers import unbroken
 from rankviz.common.progress import Progress, Report
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
+from ui.shell.locks import unlocked
 from ui.shell.terms import show_glossary
 
 
@@ -125,4 +126,5 @@ def switches() -> None:
     place = st.sidebar.container(key="look").popover("Presentation", type="tertiary")
     for key, label, hint in SWITCHES:
         st.session_state[key] = is_on(key)  # keeps it in the address of the next page
-        place.toggle(label, key=key, bind="query-params", help=hint)
+        with unlocked():
+            place.toggle(label, key=key, bind="query-params", help=hint)

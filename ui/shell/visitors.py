@@ -24,6 +24,7 @@ import streamlit as st
 from rankviz.common.errors import SettingError
 from ui.shell import words
 from ui.shell.errors import end_page
+from ui.shell.locks import unlocked
 
 
 @cache
@@ -45,6 +46,7 @@ def account() -> str | None:
     return f"{issuer}\n{subject}"
 
 
+@unlocked()
 def require_login() -> None:
     """Show only the login to visitors who are not logged in, if accounts are required."""
     if not accounts_required() or st.user.get("is_logged_in"):
@@ -55,6 +57,7 @@ def require_login() -> None:
     end_page()
 
 
+@unlocked()
 def show_account() -> None:
     """Show who is logged in and a logout button in the sidebar."""
     if account() is None:

@@ -18,6 +18,7 @@ from rankviz.runs.run import Playback, play, playable
 from rankviz.runs.spec import RunSpec
 from ui.controls.widgets import Bound
 from ui.shell.figures import Figures
+from ui.shell.locks import unlocked
 from ui.shell.texts import describe
 from ui.study import convergence_words as words
 from ui.study.convergence import from_zero
@@ -73,6 +74,7 @@ def not_playable(spec: RunSpec) -> str:
     return words.INFOS["newton"].format(method=method, solvers=" or ".join(able))
 
 
+@unlocked()
 def _repeated_run(spec: RunSpec, fold: Fold) -> Playback | None:
     """Return the repeated run; None, with a message, if it is too large, or too long and not asked for."""
     cost = predicted(spec)

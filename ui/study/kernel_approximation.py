@@ -22,7 +22,7 @@ from rankviz.runs.description import in_a_sentence
 from rankviz.runs.spec import RunSpec
 from ui.controls.setting_controls import value_from
 from ui.controls.settings import spec_from_state
-from ui.controls.widgets import COMPONENTS, Bound, locked
+from ui.controls.widgets import COMPONENTS, Bound
 from ui.shell.figures import Figures, capital, show_table
 from ui.shell.page import show_subject
 from ui.shell.texts import describe, escaped
@@ -117,7 +117,7 @@ def _other_ways(place: DeltaGenerator, ways: Sequence[Variant]) -> list[Variant]
         selection_mode="multi",
         key="also",
         bind="query-params",
-        disabled=not known or locked(),
+        disabled=not known,
         help=texts.HELP["also"],
     )
     return [known[words] for words in chosen or ()]

@@ -26,7 +26,7 @@ from rankviz.runs.spec import RunSpec
 from ui.controls.curves import listed, report_left_out
 from ui.controls.settings import spec_from_state
 from ui.controls.sidebar import page_controls
-from ui.controls.widgets import Bound, locked, write_address
+from ui.controls.widgets import Bound, write_address
 from ui.shell.figures import Figures, report_untrained, show_answer
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as words
@@ -149,10 +149,9 @@ def _controls(asked: Comparison) -> View:
         help=words.HELP["new"],
         on_click=_new_draw,
         args=(asked.seed, earlier),
-        disabled=locked(),
     )
     if earlier:
-        how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),), "disabled": locked()}
+        how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),)}
         row.place.button("Clear", key="clear-draws", **how)
     return View(asked, of == "query", query, differences, earlier)
 

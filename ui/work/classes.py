@@ -38,7 +38,7 @@ class _Class:
     at: int = 1
     steps: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Step and network address by visitor, the latest to arrive last."""
-    answers: dict[tuple[int, str], str] = field(default_factory=dict)
+    answers: dict[tuple[int, str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Report:
         Step of the lecturer, from 1.
     steps : Counter of int
         Number of participants at each step.
-    answers : mapping from int to Counter of str
-        Predictions at each step, as counts.
+    answers : mapping from int to Counter of float
+        Gaps of the predictions at each step, as counts.
     """
 
     at: int
     steps: Counter[int]
-    answers: dict[int, Counter[str]]
+    answers: dict[int, Counter[float]]
 
 
 class Classes:
@@ -139,23 +139,23 @@ class Classes:
                 fullest = Counter(where for _, where in one.steps.values()).most_common(1)[0][0]
                 gone = next(who for who, (_, where) in one.steps.items() if where == fullest)
                 del one.steps[gone]
-                one.answers = {asked: text for asked, text in one.answers.items() if asked[1] != gone}
+                one.answers = {asked: gap for asked, gap in one.answers.items() if asked[1] != gone}
 
-    def answer(self, code: str, visitor: str, step: int, text: str) -> None:
-        """Note a participant's prediction at a step; a later one replaces it."""
+    def answer(self, code: str, visitor: str, step: int, gap: float) -> None:
+        """Note the gap of a participant's prediction at a step; a later one replaces it."""
         with self._lock:
             one = self._open.get(code)
             if one is not None and visitor in one.steps:
-                one.answers[step, visitor] = text
+                one.answers[step, visitor] = gap
 
     def report(self, code: str) -> Report | None:
         """Return the progress of a class; None if it is closed or unknown."""
         with self._lock:
             if (one := self._used(code)) is None:
                 return None
-            answers: dict[int, Counter[str]] = {}
-            for (step, _), text in one.answers.items():
-                answers.setdefault(step, Counter())[text] += 1
+            answers: dict[int, Counter[float]] = {}
+            for (step, _), gap in one.answers.items():
+                answers.setdefault(step, Counter())[gap] += 1
             return Report(one.at, Counter(step for step, _ in one.steps.values()), answers)
 
     def close(self, code: str, visitor: str) -> None:

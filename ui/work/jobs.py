@@ -31,6 +31,7 @@ from rankviz.store import StoreError
 from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import end_page, errors_as_sentences
+from ui.shell.locks import unlocked
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work import run_store
@@ -196,6 +197,7 @@ def _work_on(
     return {spec: record for spec in missing if (record := recall(spec)) is not None}
 
 
+@unlocked()
 def _offer(predicted: list[Estimate], title: str, place: str = HERE) -> None:
     """Draw the cost of runs, and a button to start them; for a cluster also its state."""
     missing, here = [cost.spec for cost in predicted], place == HERE

@@ -17,6 +17,7 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.study import HERE, WatchedStatus
 from rankviz.store.watched import WatchedStudies
 from ui.shell.errors import errors_as_sentences
+from ui.shell.locks import unlocked
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor, visitor
 from ui.work.place import cluster_line
@@ -109,6 +110,7 @@ def _progress(
         _redraw(status, drawn)
 
 
+@unlocked()
 def _button(action: st.delta_generator.DeltaGenerator, status: WatchedStatus, place: str) -> None:
     """Draw the owner's button: stop a live job, or delete an ended one."""
     label, key, act = (

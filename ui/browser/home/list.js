@@ -49,8 +49,9 @@ class List {
     this.motion.play(SECONDS, (share) => { this.slider.value = STEPS * share; this.draw(); });
   }
 
-  update({ dark }) {
+  update({ dark, locked = false }) {
     this.dark = dark;
+    this.slider.disabled = locked;
     this.rows.forEach(({ chip }, k) => {
       const colour = gradeColour(GRADES[k], dark);
       chip.style.background = colour;

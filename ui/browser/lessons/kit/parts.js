@@ -98,6 +98,20 @@ export function drawText(paint, key, x, y, text, { anchor = "middle", colour = n
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }
 
+// Move points that are nearer than a distance apart, each as little as that takes, so that no mark hides another.
+export function apart(points, least) {
+  const moved = points.map((point) => [...point]);
+  for (let round = 0; round < 100; round++) {
+    moved.forEach((a, i) => moved.slice(0, i).forEach((b) => {
+      const [right, down] = [a[0] - b[0], a[1] - b[1]], far = Math.hypot(right, down);
+      if (far >= least) return;
+      const [x, y] = [far ? right / far : 1, far ? down / far : 0], by = (least - far) / 2;
+      a[0] += by * x; a[1] += by * y; b[0] -= by * x; b[1] -= by * y;
+    }));
+  }
+  return moved;
+}
+
 // --- controls -----------------------------------------------------------------------------------------------
 
 // Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }; `unset` is

@@ -10,6 +10,7 @@ import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
 const ALL = data.EXPONENTS, FIRST = ALL[0], LAST = ALL.at(-1), SECONDS = 6, EXTENT = 1.25, LOW = 0.75;
+export const SIZE = 1.5, MARK = 12 * SIZE; // of documents: their scale, and pixels across
 export const KNOTS = ALL.filter((exponent) => exponent % 2 === 0); // where the reader's curve has values
 const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
@@ -112,24 +113,21 @@ class Regularisation {
     const { square, rest, wide } = parts.layout(this.stage, { below });
     parts.canvasOf(this.stage);
     this.plane = parts.plane(square, EXTENT);
+    this.places = parts.apart(this.model.y.map((_, i) => this.plane.at([data.X[2 * i], data.X[2 * i + 1]])), MARK);
     this.paint.draw(() => {
       this.paint.put("back", "square", "rect", { ...square, ...parts.strokeOf("var(--edge)", 1) });
       this.drawPairs();
-      this.drawDocuments();
       this.drawArrow();
+      this.drawDocuments();
       const used = this.step === QUESTION || free ? this.drawControls(rest, wide) : 0;
       if (this.step !== QUESTION) this.drawCurves({ ...rest, y: rest.y + used, height: rest.height - used });
     });
   }
 
-  at(i) {
-    return this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
-  }
-
   drawPairs() {
     if (this.lit !== "loss") return;
     for (const [i, j] of this.active()) {
-      const [[x1, y1], [x2, y2]] = [this.at(i), this.at(j)];
+      const [[x1, y1], [x2, y2]] = [this.places[i], this.places[j]];
       const d = `M${x1} ${y1}L${x2} ${y2}`, pulls = i === data.WRONG || j === data.WRONG;
       const look = parts.strokeOf(pulls ? "var(--wrong)" : "var(--line)", 1.2);
       this.paint.put("lines", `pair${i} ${j}`, "path", { d, ...look });
@@ -139,8 +137,8 @@ class Regularisation {
   drawDocuments() {
     const { dark, words } = this.stage;
     this.model.y.forEach((grade, i) => {
-      const [x, y] = this.at(i), query = Math.floor(i / data.EACH);
-      drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: 1.5 });
+      const [x, y] = this.places[i], query = Math.floor(i / data.EACH);
+      drawDocument(this.paint, "marks", `doc${i}`, { x, y, grade, query, dark, size: SIZE });
       this.paint.put("over", `spot${i}`, "circle", { cx: x, cy: y, r: 9, class: "spot", ...ofTerm("loss") });
       if (i !== data.WRONG) return;
       const colour = this.choice.mended ? "var(--good)" : "var(--wrong)";
@@ -154,8 +152,8 @@ class Regularisation {
     const { weights } = this.model, length = Math.hypot(...weights), w = Array.from(weights, (one) => one / length);
     const [[x0, y0], [x1, y1], [x, y]] = [0, 0.84, 0.9].map((far) => this.plane.at(w.map((one) => far * one)));
     const lit = this.lit === "w" ? " lit" : "", transform = `translate(${x} ${y}) rotate(${-this.model.angle})`;
-    this.paint.put("over", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}`, ...ofTerm("w") });
-    this.paint.put("over", "tip", "path", { d: "M6 0L-16 9L-16 -9Z", transform, class: `tip${lit}` });
+    this.paint.put("lines", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}`, ...ofTerm("w") });
+    this.paint.put("lines", "tip", "path", { d: "M6 0L-16 9L-16 -9Z", transform, class: `tip${lit}` });
     const [tx, ty] = this.plane.at([1.02 * w[0], 1.02 * w[1]]);
     this.paint.put("labels", "w name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
   }

@@ -1,0 +1,37 @@
+"""Texts of the lessons, which pages and the bar of a lecture read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ui.shell.components import SCRIPTS
+
+FOLDER = SCRIPTS / "lessons"
+PAGE, LESSON = "lessons", "lesson"
+"""Script of the page of lessons, and its parameter that names one."""
+REVEAL = 2
+"""Step that shows the gap of a prediction."""
+
+
+def texts(name: str) -> dict[str, Any]:
+    """Return a file of texts: "frame", or a lesson's."""
+    found: dict[str, Any] = json.loads((FOLDER / "texts" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def order() -> list[str]:
+    """Return the names of all lessons in their order."""
+    return list(texts("frame")["lessons"])
+
+
+def lesson_of(page: str, query: Mapping[str, str]) -> str:
+    """Return the name of the lesson that a page in a state shows; "" for another page."""
+    asked = query.get(LESSON, "")
+    return "" if page != PAGE else asked if asked in (names := order()) else names[0]
+
+
+def gap_axis(name: str) -> str:
+    """Say what the gap of a lesson's predictions is, with its unit."""
+    return str(texts(name)["steps"][REVEAL]["gap"]["axis"])
