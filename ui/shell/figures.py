@@ -516,8 +516,8 @@ async def _script(_: Request) -> FileResponse:
 
 
 @st.fragment
-@errors_as_sentences()
 @unlocked()
+@errors_as_sentences()
 def picture_menu(figure: go.Figure, key: str, caption: str) -> None:
     """Draw a menu of sizes, and buttons; data for the picture are sent to the browser only then."""
     size = st.selectbox(
