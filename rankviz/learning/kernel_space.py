@@ -243,8 +243,10 @@ class KernelSpace(Space):
 
     def start(self, task: Task, w: FloatArray) -> FloatArray:
         """Return β with its image: w itself at the same γ, or (Vw, KVw) from weights of landmarks."""
-        if w.ndim == 2 or self._nystroem is None:
+        if w.ndim == 2:
             return w
+        if self._nystroem is None:
+            raise ValueError("there are no landmarks for these weights: request their objective first")
         (index, features), self._nystroem = self._nystroem, None
         start = np.zeros((2, len(self.X)))
         start[0, index] = features.basis.expand(w)
