@@ -45,7 +45,7 @@ def filled(tmp_path: Path, made: dict[RunSpec, RunRecord], nobody: None) -> Iter
     store = RunStore(tmp_path / "runs.sqlite")
     worker = start(["sleep", "60"], {}, tmp_path / "log")
     first, second, third, *_ = made
-    store.records.keep([made[first]], "me")
+    store.records.keep([made[first]], "me", "here")
     store.marks.tag("me", [first.hash], "good")
     store.queue.register("worker", worker)
     store.studies.submit(Study("me", "mine"), [second])
