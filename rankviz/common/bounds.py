@@ -40,8 +40,8 @@ class Bounds:
         Unfinished runs of sweeps: of all visitors, of one, of all from one network address.
     kept_jobs, kept_jobs_each : int
         Ended jobs to keep: of all visitors, of one.
-    run_bytes : int
-        Records of all runs in the run store.
+    run_bytes, run_bytes_each, run_bytes_address : int
+        Runs in the run store: of all visitors, of one, of all from one network address.
     upload_bytes, upload_bytes_each, upload_bytes_address : int
         Uploaded or generated data sets: of all visitors, of one, of all from one network address.
     held_bytes, held_bytes_address : int
@@ -67,6 +67,8 @@ class Bounds:
     kept_jobs: int = 1000
     kept_jobs_each: int = 30
     run_bytes: int = 10 * GB
+    run_bytes_each: int = 10 * GB
+    run_bytes_address: int = 10 * GB
     upload_bytes: int = 20 * GB
     upload_bytes_each: int = 4 * GB
     upload_bytes_address: int = 20 * GB
@@ -97,6 +99,8 @@ SETS = {
         live_runs_address=20_000,
         kept_jobs=600,
         kept_jobs_each=10,
+        run_bytes_each=1 * GB,
+        run_bytes_address=5 * GB,
         upload_bytes_each=GB // 2,
         upload_bytes_address=10 * GB,
         held_bytes_address=GB // 2,

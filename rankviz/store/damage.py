@@ -23,6 +23,7 @@ from sqlalchemy import (
     cast,
     delete,
     exists,
+    inspect,
     literal_column,
     select,
     update,
@@ -44,7 +45,10 @@ def mend(connection: Connection) -> str:
     with the rows that belong to it.
     """
     reset, removed = Counter[str](), Counter[str]()
+    here = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:  # parents before their children
+        if table.name not in here:  # a store of an earlier release
+            continue
         damaged = dict[Any, set[str]]()
         for column in table.columns:
             for row in (*_unreadable(connection, column), *_orphans(connection, column)):

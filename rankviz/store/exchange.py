@@ -94,7 +94,7 @@ class Imports:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, found: Iterable[ImportedRun], owner: str) -> None:
+    def keep(self, found: Iterable[ImportedRun], owner: str, address: str = "") -> None:
         """Keep the runs of a file with their marks as this visitor's, all or none.
 
         Raises `StoreError` if there is no room, `SettingError` for marks out of bounds, and the errors of
@@ -104,7 +104,7 @@ class Imports:
         with self._database.writing() as connection:
             make_room(connection, owner, sum(one.size + ROW_BYTES for one in brought), imported=True)
             ids = [_insert(connection, one, owner) for one in brought]
-            mark_owned(connection, owner, ids, time.time())
+            mark_owned(connection, owner, ids, time.time(), address)
             for run, one in zip(ids, brought, strict=True):
                 if one.star:
                     set_marks(connection, owner, [run], star=True)
@@ -261,7 +261,7 @@ def _check(digest: str, content: bytes) -> RunRecord:
         ) from error
 
 
-def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
+def import_runs(store: RunStore, path: str | Path, owner: str, address: str = "") -> int:
     """Keep the runs of a file from `export_runs` as this visitor's imported runs; return their number.
 
     All of them are kept with their marks, or none. Raises `DataError` for an incomplete file, impossible
@@ -273,7 +273,7 @@ def import_runs(store: RunStore, path: str | Path, owner: str) -> int:
             sizes, listed = _listed(path, archive)
             shapes = dict[str, _Shape]()
             brought = [_read_run(store, path, archive, about, sizes, shapes) for about in listed]
-            store.imports.keep(brought, owner)
+            store.imports.keep(brought, owner, address)
     except SettingError as error:
         raise _unreadable(path, str(error)) from error
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend
 from rankviz.store.queue import RENEW_SECONDS, LeasedFamily, Queue, report, time_is_up
 from rankviz.store.run_store import RunStore
-from rankviz.store.study import StoreOutOfReach
+from rankviz.store.study import StoreError, StoreOutOfReach
 
 SAVE_SECONDS, ATTENDED_SECONDS = 300.0, 10.0
 """Seconds that a worker waits for the database: for background runs, and for awaited ones."""
@@ -34,6 +35,8 @@ ASK_SECONDS = 0.2
 """Shortest time between checks for awaited families: a check takes as long as saving a short run."""
 REPORT_SECONDS = 0.5
 """Shortest time between a worker's progress reports."""
+ROOM_SECONDS = 5.0
+"""Seconds between a worker's looks for the room of its records: a look reads the sizes of all runs."""
 
 
 class FamilyRunner:
@@ -51,6 +54,7 @@ class FamilyRunner:
         self._folds: tuple[tuple[str, ...], Folds] = ((), Folds(()))
         self._shape = "", Shape(0, 0, 0, 0, 0)
         self._patience, self._worker = SAVE_SECONDS, ""
+        self._looked = "", -math.inf
 
     def make(self, family: LeasedFamily) -> None:
         """Make the runs of a family, save each one as it finishes, and release the family."""
@@ -65,7 +69,7 @@ class FamilyRunner:
                 self._make(family.specs, keeper)
             except StudyTimeSpent:
                 over = time_is_up(family.most)
-            except StoreOutOfReach as error:
+            except StoreError as error:  # there is no room, or the store is out of reach
                 over = str(error)
         self._retry(lambda: self._store.queue.release(family, over))
 
@@ -78,7 +82,7 @@ class FamilyRunner:
                 if left:
                     keeper.release_if_awaited()
             return
-        except (FamilyReleased, StudyTimeSpent, StoreOutOfReach):
+        except (FamilyReleased, StudyTimeSpent, StoreError):
             raise
         except Exception as error:
             if len(left) == 1:
@@ -127,8 +131,12 @@ class FamilyRunner:
             yield spec
 
     def _save(self, record: RunRecord, keeper: LeaseKeeper) -> None:
+        whose, looked = self._looked
+        due = whose != keeper.owner or time.monotonic() - looked > ROOM_SECONDS
         with keeper.reporting:
-            self._store.records.save(record, keeper.report)
+            self._store.records.save(record, keeper.report, keeper.owner if due else "")
+        if due:
+            self._looked = keeper.owner, time.monotonic()
 
     def _fail(self, spec: RunSpec, error: Exception) -> None:
         """Record a run's failure; the log has the details of an unexpected error."""
@@ -163,10 +171,12 @@ class LeaseKeeper:
     ----------
     reporting : Lock
         Hold it while a transaction with `report` is open, so that no older report follows.
+    owner : str
+        Of the study.
     """
 
     def __init__(self, queue: Queue, family: LeasedFamily) -> None:
-        self._queue, self._family = queue, family
+        self._queue, self._family, self.owner = queue, family, family.owner
         self._deadline = time.monotonic() + family.seconds
         self._asked = 0.0
         self._news: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import make_room
+from rankviz.store.room import charge, make_room
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -41,20 +41,27 @@ class Records:
         self._database = database
         self._unreadable = frozenset[RunSpec]()
 
-    def save(self, record: RunRecord, report: Callable[[Connection], object] = lambda _: None) -> bool:
+    def save(
+        self, record: RunRecord, report: Callable[[Connection], object] = lambda _: None, owner: str = ""
+    ) -> bool:
         """Save the record of a requested run; return False if another worker was faster.
 
-        `report` writes in the same transaction, such as the name of the worker's next run.
+        `report` writes in the same transaction, such as the name of the worker's next run. If an owner is
+        given, room is made for them: raises `StoreError` and saves nothing if there is none.
         """
         content = record.to_bytes()
         with self._database.writing() as connection:
             report(connection)
-            return _save(connection, record, content)
+            saved = _save(connection, record, content)
+            if owner:
+                make_room(connection, owner)
+            return saved
 
-    def keep(self, found: Iterable[RunRecord], owner: str) -> int:
+    def keep(self, found: Iterable[RunRecord], owner: str, address: str = "") -> int:
         """Save records that nobody requested, as this visitor's runs; return the number of new ones.
 
-        Specs without the digest of their data are left out. Raises `StoreError` if there is no room.
+        Specs without the digest of their data are left out. `address` is as in `Study`. Raises `StoreError`
+        if there is no room.
         """
         made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
         again = self._unreadable & made.keys()
@@ -64,16 +71,16 @@ class Records:
                 make_room(connection, owner)
             ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
-            mark_owned(connection, owner, list(ids.values()), time.time())
+            mark_owned(connection, owner, list(ids.values()), time.time(), address)
         self._unreadable -= again
         return new
 
-    def claim(self, digests: Sequence[str], owner: str) -> None:
-        """Make runs this visitor's too, except imported ones."""
+    def claim(self, digests: Sequence[str], owner: str, address: str = "") -> None:
+        """Make runs this visitor's too, except imported ones. Raises `StoreError` if there is no room."""
         with self._database.writing() as connection:
             here = select(runs.c.id).where(runs.c.state != IMPORTED)
             ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
-            mark_owned(connection, owner, ids, time.time())
+            mark_owned(connection, owner, ids, time.time(), address)
 
     def fail(self, spec: RunSpec, reason: str) -> None:
         """Record that a run cannot be made, with the reason."""
@@ -232,8 +239,10 @@ class Marks:
         self._set(owner, digests, deleted=time.time())
 
     def restore(self, owner: str, digests: Iterable[str]) -> None:
-        """Show deleted runs again."""
-        self._set(owner, digests, deleted=None)
+        """Show deleted runs again. Raises `StoreError` if there is no room."""
+        with self._database.writing() as connection:
+            own = list(_own(connection, owner, list(digests)).values())
+            mark_owned(connection, owner, own, time.time())
 
     def tag(self, owner: str, digests: Iterable[str], tag: str) -> None:
         """Tag runs. Raises `SettingError` as `add_tags`."""
@@ -257,8 +266,9 @@ class Marks:
             set_marks(connection, owner, ids, **values)
 
 
-def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float) -> None:
-    """Make runs this visitor's too, and restore those that they had deleted."""
+def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float, address: str = "") -> None:
+    """Make runs this visitor's too, and restore those that they had deleted; `StoreError` without room."""
+    charge(connection, owner, ids, address)
     table = insert_with_conflict(connection, marks)
     shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
     rows = [

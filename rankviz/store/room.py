@@ -1,6 +1,7 @@
 """Space of a run store: the bytes of records are limited, and deleted runs are removed after a while.
 
 A visitor's runs of the last day are never removed for another visitor: new requests are refused instead.
+Visitors and network addresses have shares. A run counts for each visitor who has it, or a sweep with it.
 
 See docs/decisions/0020-bounds-and-uploads.md.
 """
@@ -8,20 +9,40 @@ See docs/decisions/0020-bounds-and-uploads.md.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, literal, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+    union,
+    update,
+)
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import megabytes
 from rankviz.store.study import IMPORTED, OPEN, StoreError
 from rankviz.store.tables import (
     MOST_BYTES,
+    add_owners,
     families,
     in_batches,
+    insert_with_conflict,
     marks,
     members,
+    owners,
     records,
     runs,
     studies,
@@ -36,6 +57,8 @@ FOR_ALL = "rankviz"
 _TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
 ROW_BYTES = 1000
 """Bytes of a run without its record: its spec, its places in studies and the indexes."""
+_BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES), runs.c.size), else_=0)
+"""Bytes of a run; a damaged size does not count."""
 SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""
 
@@ -49,51 +72,158 @@ def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: 
 
     Deleted runs go first, then runs older than a day without star, tag, note, sharing or sweep, the oldest
     first; then the owner's own such runs. Raises `StoreError` if that is not enough. Imported runs also keep
-    to their share, and make room among each other.
+    to their share, and make room among each other. The shares of the owner are as in `make_share`.
     """
     most = bounds().run_bytes
     if imported:
-        held = select(func.sum(runs.c.size + ROW_BYTES)).where(
-            runs.c.state == IMPORTED, runs.c.size.between(0, MOST_BYTES)
-        )
+        held = select(func.sum(_BYTES)).where(runs.c.state == IMPORTED)
         size = int(connection.execute(held).scalar() or 0) + needed
-        if not _has_room(connection, owner, size, IMPORTS * most, runs.c.state == IMPORTED):
+        of_them = _removable(owner, runs.c.state == IMPORTED)
+        if not _has_room(connection, size, IMPORTS * most, of_them, remove_runs):
             raise StoreError(
                 f"At most {megabytes(IMPORTS * most)} of imported runs are kept here. Delete some of yours "
                 "on the Runs page, or ask who runs the app for more room (run_bytes)."
             )
-    if _has_room(connection, owner, total_bytes(connection) + needed, most, true()):
-        return
-    raise StoreError(
-        f"At most {megabytes(most)} of runs are kept here, and those there are of other visitors and younger "
-        "than a day, or were starred, tagged, noted, shared or made in a sweep. Delete some on the Runs "
-        "page, or ask who runs the app for more room (run_bytes)."
-    )
+    if not _has_room(connection, total_bytes(connection) + needed, most, _removable(owner), remove_runs):
+        raise StoreError(
+            f"At most {megabytes(most)} of runs are kept here, and those there are of other visitors and "
+            "younger than a day, or were starred, tagged, noted, shared or made in a sweep. Delete some on "
+            "the Runs page, or ask who runs the app for more room (run_bytes)."
+        )
+    make_share(connection, owner, needed)
 
 
-def _has_room(connection: Connection, owner: str, size: int, most: float, of: ColumnElement[bool]) -> bool:
-    """Remove runs of a kind until `size` is less than `most`; return False if that is not enough."""
-    for which in (_deleted(), _unmarked(time.time() - DAY), _unmarked(time.time(), owner)):
+def make_share(
+    connection: Connection, owner: str, needed: int = 0, found: Sequence[int] | None = None
+) -> None:
+    """Take runs from an owner until the shares of the owner and their address have room, also for `found`.
+
+    They become deleted runs of the owner, or of all owners of the address; others who have them keep them.
+    Those of the address older than a day without star, tag, note, sharing or sweep go first, the oldest
+    first; then the owner's own such runs. Raises `StoreError` if that is not enough.
+    """
+    now = time.time()
+    for share in _shares(connection, owner):
+        new = 0 if found is None else _bytes_not_held(connection, found, share.group)
+        if found is not None and not new:
+            continue
+        size = total_bytes(connection, share.group) + needed + new
+        of_them = _unsaid(share.group, now - DAY), _unsaid(share.group, now, owner)
+        if not _has_room(connection, size, share.most, of_them, partial(_let_go, group=share.group)):
+            raise StoreError(
+                f"{share.whose} at most {megabytes(share.most)} of runs are kept here. Delete some of yours "
+                f"on the Runs page, or sweeps, or ask who runs the app for more room ({share.bound})."
+            )
+
+
+def charge(connection: Connection, owner: str, found: Sequence[int], address: str = "") -> None:
+    """Make room in the shares of an owner for runs that they get, and note their network address if known.
+
+    Raises `StoreError` as `make_share`.
+    """
+    add_owners(connection)
+    if address:
+        new = insert_with_conflict(connection, owners).values(owner=owner, address=address)
+        changed = new.on_conflict_do_update(index_elements=["owner"], set_={"address": address})
+        connection.execute(changed)
+    make_share(connection, owner, found=found)
+
+
+class _Share(NamedTuple):
+    """Most bytes that a group of owners may hold, with its words and the name of its bound."""
+
+    group: Select[Any]
+    most: int
+    whose: str
+    bound: str
+
+
+def _shares(connection: Connection, owner: str) -> list[_Share]:
+    """Return the shares of an owner that are less than the whole room."""
+    add_owners(connection)
+    most, address = bounds(), select(owners.c.address).where(owners.c.owner == owner)
+    near = connection.execute(address).scalar()
+    found = [_Share(select(literal(owner)), most.run_bytes_each, "Of one visitor", "run_bytes_each")]
+    if near:
+        group = select(owners.c.owner).where(owners.c.address == near)
+        found.append(_Share(group, most.run_bytes_address, "From one network address", "run_bytes_address"))
+    return [share for share in found if share.most < most.run_bytes]
+
+
+def _has_room(
+    connection: Connection,
+    size: int,
+    most: float,
+    candidates: Iterable[Select[Any]],
+    remove: Callable[[Connection, Sequence[int]], None],
+) -> bool:
+    """Remove candidates until `size` is less than `most`; return False if that is not enough."""
+    for which in candidates:
         if size < most:
             break
-        size -= _remove_until(connection, which.where(of), size - (1 - SPARE) * most)
+        size -= _remove_until(connection, which, size - (1 - SPARE) * most, remove)
     return size < most
 
 
-def total_bytes(connection: Connection) -> int:
-    """Return the bytes of all runs, records, designs, titles, notes and tags; damaged sizes do not count."""
-    rows = select(ROW_BYTES * func.count()).select_from(runs)
-    sizes = select(func.sum(runs.c.size)).where(runs.c.size.between(0, MOST_BYTES))
+def total_bytes(connection: Connection, group: Select[Any] | None = None) -> int:
+    """Return the bytes of runs, records, designs, titles, notes and tags: of all, or of a group of owners."""
+    sizes = select(func.sum(_BYTES)).where(true() if group is None else runs.c.id.in_(_held(group)))
     texts = [
-        select(func.sum(sum((func.length(column) for column in columns), start=literal(0))))
+        select(func.sum(sum((func.length(column) for column in columns), start=literal(0)))).where(
+            true() if group is None else columns[0].table.c.owner.in_(group)
+        )
         for columns in _TEXTS
     ]
-    return sum(int(connection.execute(asked).scalar() or 0) for asked in (rows, sizes, *texts))
+    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, *texts))
+
+
+def _bytes_not_held(connection: Connection, found: Sequence[int], group: Select[Any]) -> int:
+    asked = select(func.sum(_BYTES)).where(runs.c.id.not_in(_held(group)))
+    portions = [asked.where(runs.c.id.in_(portion)) for portion in in_batches(found)]
+    return sum(int(connection.execute(one).scalar() or 0) for one in portions)
+
+
+def _held(group: Select[Any]) -> CompoundSelect[Any]:
+    """Select the runs that owners have, or that their sweeps keep."""
+    own = select(marks.c.run).where(marks.c.owner.in_(group), marks.c.deleted.is_(None))
+    return union(own, _swept(group))
+
+
+def _swept(group: Select[Any]) -> Select[Any]:
+    """Select the runs that sweeps of owners keep."""
+    kept = studies.c.owner.in_(group), studies.c.background, studies.c.deleted.is_(None)
+    return select(members.c.run).join(studies, studies.c.id == members.c.study).where(*kept)
+
+
+def _unsaid(group: Select[Any], before: float, owner: str | None = None) -> Select[Any]:
+    """Select ended runs of owners that none of them has marked; only those of one of them if given."""
+
+    def have(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+        own = marks.c.run == runs.c.id, marks.c.owner.in_(group), marks.c.deleted.is_(None)
+        return exists().where(*own, *conditions)
+
+    said = have(or_(marks.c.star, marks.c.shared, marks.c.note != ""))
+    tagged = exists().where(tags.c.run == runs.c.id, tags.c.owner.in_(group))
+    ended = func.coalesce(runs.c.ended, runs.c.created)
+    conditions = [have(), ~said, ~tagged, runs.c.id.not_in(_swept(group)), runs.c.state.not_in(OPEN)]
+    if owner is not None:
+        conditions.append(~have(marks.c.owner != owner))
+    return select(runs.c.id, runs.c.size).where(ended < before, *conditions).order_by(ended, runs.c.id)
+
+
+def _let_go(connection: Connection, found: Sequence[int], *, group: Select[Any]) -> None:
+    """Make runs deleted ones of these owners; they can be restored like other deleted runs."""
+    for portion in in_batches(found):
+        which = and_(marks.c.run.in_(portion), marks.c.owner.in_(group), marks.c.deleted.is_(None))
+        connection.execute(update(marks).where(which).values(deleted=time.time()))
 
 
 def purge(connection: Connection) -> int:
     """Remove what was deleted more than `UNDO_SECONDS` ago; return the number of runs."""
     before = time.time() - UNDO_SECONDS
+    add_owners(connection)
+    still = [exists().where(table.c.owner == owners.c.owner) for table in (marks, studies)]
+    connection.execute(delete(owners).where(~or_(*still)))
     gone = connection.execute(select(studies.c.id).where(studies.c.deleted < before)).scalars().all()
     forget_studies(connection, gone)
     found = connection.execute(_deleted(before).with_only_columns(runs.c.id)).scalars().all()
@@ -119,7 +249,19 @@ def forget_studies(connection: Connection, found: Sequence[str]) -> None:
         connection.execute(delete(studies).where(studies.c.id.in_(portion)))
 
 
-def _remove_until(connection: Connection, which: Select[Any], enough: float) -> int:
+def _removable(owner: str, of: ColumnElement[bool] | None = None) -> list[Select[Any]]:
+    """Return the runs of a kind that may go for an owner's: what goes first comes first."""
+    kind = true() if of is None else of
+    now = time.time()
+    return [which.where(kind) for which in (_deleted(), _unmarked(now - DAY), _unmarked(now, owner))]
+
+
+def _remove_until(
+    connection: Connection,
+    which: Select[Any],
+    enough: float,
+    remove: Callable[[Connection, Sequence[int]], None],
+) -> int:
     """Remove runs in their order until `enough` bytes are free; return the freed bytes."""
     freed, gone = 0, list[int]()
     for number, size in connection.execute(which):
@@ -127,7 +269,7 @@ def _remove_until(connection: Connection, which: Select[Any], enough: float) -> 
             break
         freed += size + ROW_BYTES
         gone.append(number)
-    remove_runs(connection, gone)
+    remove(connection, gone)
     return freed
 
 

@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import ROW_BYTES, make_room
+from rankviz.store.room import ROW_BYTES, make_room, make_share
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -162,7 +162,7 @@ class Studies:
         self._change(study_id, owner, deleted=time.time())
 
     def restore(self, study_id: str, owner: str) -> None:
-        """Show a deleted study again."""
+        """Show a deleted study again. Raises `StoreError` if there is no room."""
         self._change(study_id, owner, deleted=None)
 
     def move(self, study_id: str, owner: str, place: str) -> None:
@@ -208,6 +208,8 @@ class Studies:
             if values.keys() & {"note", "title", "design"}:
                 make_room(connection, owner, max(len(str(value)) for value in values.values()))
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
+            if values.get("deleted", 0.0) is None:
+                make_share(connection, owner)
 
 
 def _listed() -> ColumnElement[bool]:
@@ -233,8 +235,9 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
     """Insert a study with its runs in families; return its id."""
     study_id, now = secrets.token_hex(16), time.time()
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
-    connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     ids = ensure_runs(connection, specs)
+    mark_owned(connection, study.owner, list(ids.values()), now, study.address)  # before the study keeps them
+    connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     for again in in_batches(list(ids.values())):
         requeue_ended(connection, again)
     position = {spec: number for number, spec in enumerate(specs)}
@@ -248,7 +251,6 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
         ]
         connection.execute(insert(members), rows)
     close_families(connection, families.c.study == study_id)  # finished runs are not repeated
-    mark_owned(connection, study.owner, list(ids.values()), now)
     return study_id
 
 

@@ -7,7 +7,8 @@ until a time; nobody else takes it or its runs before. Times are seconds since 1
 `info` of a column says what a damaged row gets `instead` of a lost value, which `json` a text holds, and
 `beside` which other column it has a value (`rankviz.store.damage`).
 
-The schema has a version number and no migrations: a store of another version is set aside.
+The schema has a version number and no migrations: a store of another version is set aside. `owners` is newer
+than its version: a store without it gets it (`add_owners`), and earlier releases do not read it.
 """
 
 from __future__ import annotations
@@ -194,6 +195,20 @@ tags = sa.Table(
     sa.Column("tag", sa.String(80), primary_key=True),
 )
 
+owners = sa.Table(
+    "owners",
+    metadata,
+    sa.Column("owner", sa.String(80), primary_key=True),
+    sa.Column(
+        "address",
+        sa.String(32),
+        nullable=False,
+        server_default="",
+        index=True,
+        doc="digest of the network address that their latest runs came from",
+    ),
+)
+
 workers = sa.Table(
     "workers",
     metadata,
@@ -258,6 +273,13 @@ def prepare(engine: sa.Engine, file: Path | None) -> str:
     return said
 
 
+def add_owners(connection: sa.Connection) -> None:
+    """Create the table of owners in a store of an earlier release, which lacks it."""
+    if not sa.inspect(connection).has_table(owners.name):
+        one_at_a_time(connection)
+        owners.create(connection, checkfirst=True)
+
+
 def one_at_a_time(connection: sa.Connection) -> None:
     """Make other callers wait until this transaction has ended; SQLite always does."""
     if connection.dialect.name == "postgresql":
@@ -306,8 +328,9 @@ def _version(connection: sa.Connection) -> int | None:
 
 def _version_by_columns(connection: sa.Connection) -> int:
     """Return this version if all tables have its columns, else 0."""
-    seen, names = sa.inspect(connection), set(metadata.tables)
+    seen = sa.inspect(connection)
     columns = {name: {one["name"] for one in seen.get_columns(name)} for name in seen.get_table_names()}
+    names = metadata.tables.keys() - ({owners.name} - columns.keys())
     same = names <= columns.keys() and all(
         columns[name] == set(metadata.tables[name].columns.keys()) for name in names
     )

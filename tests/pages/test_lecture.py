@@ -26,6 +26,8 @@ from ui.shell.texts import formatted
 from ui.shell.visitors import COOKIE
 from ui.work.classes import (
     CLASSES,
+    GUESS_SECONDS,
+    GUESSES,
     IDLE,
     LENGTH,
     LETTERS,
@@ -213,6 +215,30 @@ def test_participants_of_a_class_are_bounded() -> None:
 def test_guesses_find_no_class_while_it_is_open() -> None:
     guesses = 20 * LONGEST  # a server answers about 20 a second
     assert guesses * MOST / len(LETTERS) ** LENGTH < 0.001
+
+
+def test_an_address_that_guesses_codes_waits_and_a_class_there_enters_its_own() -> None:
+    now = [0.0]
+    classes = Classes(lambda: now[0])
+    here, far = classes.open("s", "lecturer", "school"), classes.open("t", "another", "elsewhere")
+    for k in range(30):  # everyone in the room types the right code at the same time, after a closed one
+        assert classes.sequence("AAAAAAAA", f"student {k}", "school") is None
+        assert classes.sequence(far, f"student {k}", "school") == "t"
+    classes.arrive(far, "participant", 1, "school")
+    wrong = [f"AAAAAA{a}{b}" for a, b in zip(LETTERS, LETTERS[::-1], strict=True)]
+    for k, code in enumerate(wrong[: GUESSES - 1]):
+        assert classes.sequence(code, f"made up {k}", "school") is None
+        now[0] += 0.1
+    for code in (wrong[-1], far):
+        with pytest.raises(SettingError, match="20 wrong codes came from your network address"):
+            classes.sequence(code, "made up", "school")
+    assert classes.sequence("too long for a code", "made up", "away") is None
+    assert classes.sequence(here, "late student", "school") == "s", "the class was opened there"
+    assert classes.sequence(far, "participant", "school") == "t"
+    assert classes.sequence(far, "another", "school") == "t"
+    assert classes.sequence(far, "student", "another school") == "t"
+    now[0] += GUESS_SECONDS
+    assert classes.sequence(far, "late student", "school") == "t"
 
 
 def test_made_up_participants_push_out_only_those_of_their_own_network() -> None:

@@ -45,7 +45,7 @@ def filled(tmp_path: Path, made: dict[RunSpec, RunRecord], nobody: None) -> Iter
     store = RunStore(tmp_path / "runs.sqlite")
     worker = start(["sleep", "60"], {}, tmp_path / "log")
     first, second, third, *_ = made
-    store.records.keep([made[first]], "me")
+    store.records.keep([made[first]], "me", "here")
     store.marks.tag("me", [first.hash], "good")
     store.queue.register("worker", worker)
     store.studies.submit(Study("me", "mine"), [second])
@@ -129,7 +129,7 @@ def test_a_damaged_value_stops_nobody_else(
     found = {status.study.title: status for status in filled.studies.of("other")}
     assert found["yours"].total == found["another"].total == 1
     assert specs[2].hash in filled.listing.seen_by("other").index
-    if value == NOT_UTF8:
+    if value == NOT_UTF8 and str(column) != "owners.owner":  # `purge` removes an owner without runs
         assert f"1 row of {column.table.name}" in filled.database.notice
 
 

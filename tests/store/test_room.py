@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from conftest_jobs import FOLD, SPEC
@@ -12,10 +13,10 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import SettingError
-from rankviz.store import RunStore, StoreError, Study
+from rankviz.store import RunStore, StoreError, Study, family_runner
 from rankviz.store.room import DAY, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
-from rankviz.store.tables import marks, runs, studies
+from rankviz.store.tables import marks, owners, runs, studies
 from rankviz.store.watched import WatchedStudies
 
 pytestmark = BOTH
@@ -168,6 +169,140 @@ def test_what_a_job_waits_for_stays_and_jobs_that_ended_go_with_their_runs(
     ask(store, "you")
     assert store.records.find(SPECS).keys() == {SPECS[0]}
     assert [status.id for status in jobs.of("me")] == [live]
+
+
+def held_by(store: RunStore, owner: str) -> set[str]:
+    return set(store.listing.seen_by(owner).index)
+
+
+def test_a_visitor_who_stars_everything_keeps_room_for_others(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    bounded(run_bytes_each=room_for(made, 0, 1))
+    for number in (0, 1):
+        store.records.keep(made[number : number + 1], "greedy")
+        store.marks.star("greedy", [SPECS[number].hash])
+    with pytest.raises(StoreError, match=r"^Of one visitor at most .* on the Runs page.*\(run_bytes_each\)"):
+        store.records.keep(made[2:3], "greedy")
+    assert there(store, made) == [0, 1]
+    with store.database.reading() as connection:
+        bounded(run_bytes_each=total_bytes(connection) + 1500)
+    store.records.keep(made[3:], "honest")
+    for write in (
+        lambda: store.records.claim([SPECS[3].hash], "greedy"),
+        lambda: store.studies.submit(Study("greedy", "a grid"), SPECS[2:]),
+        lambda: store.marks.note("greedy", [SPECS[0].hash], "n" * 2000),
+    ):
+        with pytest.raises(StoreError, match="Of one visitor"):
+            write()
+    bounded(run_bytes_each=room_for(made, 0, 1))
+    store.marks.delete("greedy", [SPECS[0].hash])
+    store.records.claim([SPECS[3].hash], "greedy")
+    store.marks.star("greedy", [SPECS[3].hash])
+    with pytest.raises(StoreError, match="Of one visitor"):
+        store.marks.restore("greedy", [SPECS[0].hash])
+    assert held_by(store, "greedy") == {SPECS[1].hash, SPECS[3].hash}
+
+
+def test_made_up_visitors_of_one_address_share_its_room(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    bounded(run_bytes_address=room_for(made, 0, 1))
+    for number, owner in enumerate(("made up", "another")):
+        store.records.keep(made[number : number + 1], owner, "here")
+        store.marks.star(owner, [SPECS[number].hash])
+    with pytest.raises(StoreError, match=r"^From one network address .*\(run_bytes_address\)"):
+        store.records.keep(made[2:3], "a third", "here")
+    with store.database.reading() as connection:
+        bounded(run_bytes_address=total_bytes(connection) + 500)
+    with pytest.raises(StoreError, match="From one network address"):
+        store.studies.submit(Study("a third", "a grid", address="here"), SPECS[2:3])
+    store.records.claim([SPECS[0].hash], "a third", "here")  # what two of them have counts once
+    store.records.keep(made[2:], "honest", "there")
+    store.records.keep(made[2:], "unknown")
+    assert there(store, made) == [0, 1, 2, 3]
+
+
+def test_in_a_full_share_old_runs_go_from_their_visitors_alone(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store.records.keep(made[:2], "me", "here")
+    store.records.keep(made[:2], "you", "there")
+    store.records.keep(made[2:3], "mate", "here")
+    aged(store, 3, SPECS[0])
+    bounded(run_bytes_address=room_for(made, 1, 2, 3))
+    store.records.keep(made[3:], "mate", "here")
+    assert held_by(store, "me") == {SPECS[1].hash}, "older than a day"
+    assert held_by(store, "you") == {SPECS[0].hash, SPECS[1].hash}
+    bounded(run_bytes_address=room_for(made, 1, 3))
+    store.records.claim([SPECS[0].hash], "mate", "here")
+    assert held_by(store, "mate") == {SPECS[0].hash}, "one's own of today, not those of another"
+    assert held_by(store, "me") == {SPECS[1].hash}
+    assert set(store.listing.deleted_by("mate").index) == {SPECS[2].hash, SPECS[3].hash}
+    assert there(store, made) == [0, 1, 2, 3]
+
+
+def test_runs_that_a_sweep_keeps_count_for_its_visitor(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store.records.keep(made[:3], "honest")
+    sweep = store.studies.submit(Study("greedy", "a grid"), SPECS[:2])
+    store.marks.delete("greedy", [spec.hash for spec in SPECS])
+    bounded(run_bytes_each=room_for(made, 0, 1))
+    with pytest.raises(StoreError, match="Of one visitor"):
+        store.records.claim([SPECS[2].hash], "greedy")
+    store.studies.delete(sweep, "greedy")
+    store.records.claim([SPECS[2].hash], "greedy")
+    store.marks.star("greedy", [SPECS[2].hash])
+    with pytest.raises(StoreError, match="Of one visitor"):
+        store.studies.restore(sweep, "greedy")
+
+
+def test_a_worker_ends_a_study_whose_visitor_has_no_room(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family_runner, "ROOM_SECONDS", 0.0)
+    bounded(run_bytes_each=room_for(made, 0, 1))
+    study = store.studies.submit(Study("greedy", "a grid", roots=(str(root),)), SPECS)
+    family_runner.FamilyRunner(store).make(take_lease(store, "worker"))
+    status = store.studies.status(study)
+    assert 0 < status.done < len(SPECS)
+    assert not status.live
+    assert status.reason.startswith("Of one visitor at most")
+    with store.database.reading() as connection:
+        assert total_bytes(connection) < room_for(made, 0, 1, 2)
+
+
+def test_a_store_of_an_earlier_release_gets_the_table_of_owners(
+    address: str, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    store = RunStore(address)
+    store.records.keep(made[:1], "me")
+    with store.database.writing() as connection:
+        owners.drop(connection)
+    store.close()
+    again = RunStore(address)
+    assert again.database.notice == ""
+    assert again.database.check() == ""
+    with again.database.writing() as connection:
+        purge(connection)
+        owners.drop(connection)
+    bounded(run_bytes_address=room_for(made, 0, 1))
+    for number in (0, 1):
+        again.records.keep(made[number : number + 1], "me", "here")
+        again.marks.star("me", [SPECS[number].hash])
+    with pytest.raises(StoreError, match="From one network address"):
+        again.records.keep(made[2:3], "you", "here")
+    again.close()
+
+
+def test_addresses_of_visitors_without_runs_are_forgotten(store: RunStore, made: Sequence[RunRecord]) -> None:
+    store.records.keep(made[:1], "me", "here")
+    store.records.keep(made[:1], "you", "here")
+    with store.database.writing() as connection:
+        connection.execute(marks.delete().where(marks.c.owner == "you"))
+        purge(connection)
+        assert connection.execute(owners.select()).all() == [("me", "here")]
 
 
 def test_sweeps_need_room_too(

@@ -39,7 +39,7 @@ from ui.controls.settings import open_run, state_of
 from ui.model import upload_memory
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.work.folds import datasets, digest_of, fold_later
 from ui.work.run_store import run_store
 
@@ -342,7 +342,7 @@ def store_upload(upload: Upload) -> int:
         path = Path(folder) / "runs.rankviz"  # a name from the upload is never part of a path
         path.write_bytes(upload.stream.read())
         try:
-            return import_runs(run_store(), path, visitor())
+            return import_runs(run_store(), path, visitor(), address())
         except DataError as error:
             named = {"found": error.found, "expected": error.expected, "remedy": error.remedy}
             raise DataError(**named, path=upload.name) from error

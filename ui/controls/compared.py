@@ -23,7 +23,7 @@ from ui.controls.widgets import write_address
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import go_to
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.work.folds import digest_of
 from ui.work.run_store import keeper, run_store
 
@@ -112,7 +112,7 @@ def _send(specs: Iterable[RunSpec]) -> list[RunSpec]:
     keeper().wait()  # stores pending runs of the previous page
     known = [spec.but(digest=digest_of(spec)) for spec in dict.fromkeys(specs)]
     made = run_store().records.made([spec.hash for spec in known])
-    run_store().records.claim(list(made), visitor())
+    run_store().records.claim(list(made), visitor(), address())
     add(RUNS, [spec.hash for spec in known])
     wait_for([*waited_for(), *(spec for spec in known if spec.hash not in made)])
     go_to("compare")

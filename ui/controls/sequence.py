@@ -257,14 +257,15 @@ def followed() -> Place | None:
     asked = st.query_params
     name = CODE if asked.get(CODE) else PACKED
     if value := asked.get(name, ""):
-        packed = CLASSES.sequence(value.upper()) if name == CODE else value
+        code = value.upper()
+        packed = CLASSES.sequence(code, visitor(), address()) if name == CODE else value
         if packed is None:
             st.session_state.pop(_FOLLOWED, None)
             raise SettingError("this class is closed, or its code is wrong: ask for the code again")
         sequence = Sequence.unpacked(packed)
         text = asked.get(AT, "")
         at = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
-        value = value.upper() if name == CODE else value
+        value = code if name == CODE else value
         st.session_state[_FOLLOWED] = Place(sequence, (name, value), min(at, len(sequence.views)))
     return st.session_state.get(_FOLLOWED)
 

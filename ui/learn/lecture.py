@@ -280,7 +280,7 @@ def _join() -> None:
     code = st.text_input(words.JOIN, "", 12, key="join-class").strip().upper()
     if code:
         with errors_as_sentences():
-            if CLASSES.sequence(code) is None:
+            if CLASSES.sequence(code, visitor(), address()) is None:
                 raise SettingError("no class has this code: ask for it again")
             st.query_params[CODE] = code
             st.query_params.pop(AT, None)

@@ -20,6 +20,8 @@ LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ"
 LENGTH = 8
 """Letters of a code. A server answers about 20 guesses a second. In six hours these find one of 100
 classes with a chance of 26 % if codes have six letters, and of 0.06 % if they have eight."""
+GUESSES, GUESS_SECONDS = 20, 60.0
+"""Most different wrong codes from one network address within so many seconds."""
 LONGEST = 6 * 3600.0
 """Seconds after which a class ends by itself."""
 IDLE = 900.0
@@ -65,6 +67,7 @@ class Classes:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._open, self._lock, self._clock = dict[str, _Class](), Lock(), clock
+        self._wrong = dict[str, dict[str, float]]()
 
     def open(self, sequence: str, lecturer: str, address: str) -> str:
         """Open a class for a packed sequence; return its code. Raises `SettingError` beyond the limits."""
@@ -104,11 +107,31 @@ class Classes:
         old = [code for code, one in self._open.items() if self._clock() - one.opened > LONGEST]
         for code in old:
             del self._open[code]
+        since = self._clock() - GUESS_SECONDS
+        recent = {
+            where: {code: at for code, at in wrong.items() if at > since}
+            for where, wrong in self._wrong.items()
+        }
+        self._wrong = {where: wrong for where, wrong in recent.items() if wrong}
 
-    def sequence(self, code: str) -> str | None:
-        """Return the packed sequence of a class; None if it is closed or unknown."""
+    def sequence(self, code: str, visitor: str = "", address: str = "") -> str | None:
+        """Return the packed sequence of a class; None if it is closed or unknown.
+
+        Raises `SettingError` for an address that has tried many wrong codes, except for participants and for
+        classes that were opened from there.
+        """
         with self._lock:
             one = self._used(code)
+            wrong = self._wrong.get(address, {})
+            known = one is not None and (
+                one.address == address or visitor in one.steps or visitor == one.lecturer
+            )
+            if not known and code not in wrong and len(wrong) >= GUESSES:
+                raise SettingError(
+                    f"{len(wrong)} wrong codes came from your network address within a minute: wait a minute"
+                )
+            if one is None and len(code) == LENGTH:  # no class has a code of another length
+                self._wrong[address] = wrong | {code: self._clock()}
             return None if one is None else one.sequence
 
     def update(self, code: str, sequence: str, visitor: str) -> None:

@@ -33,7 +33,7 @@ from ui.shell import words
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.locks import unlocked
 from ui.shell.texts import escaped
-from ui.shell.visitors import keep_visitor, visitor
+from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work import run_store
 from ui.work.auto_jobs import continue_as_job, join, leave_unneeded, note_on, start
 from ui.work.folds import fold_of
@@ -124,7 +124,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     if missing:
         with own:
             found |= _work_on(known, missing, job, title, place)
-    keeper().keep(visitor(), found.values())
+    keeper().keep(visitor(), found.values(), address())
     keep_visitor()  # so that they belong to the visitor tomorrow, too
     return [measured(found[spec]) if spec in found else None for spec in known]
 

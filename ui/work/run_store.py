@@ -99,13 +99,13 @@ class Keeper:
     """Stores records of visitors in a thread, each once."""
 
     def __init__(self) -> None:
-        self._waiting: Queue[tuple[str, RunRecord]] = Queue(MOST_PENDING)
+        self._waiting: Queue[tuple[tuple[str, str], RunRecord]] = Queue(MOST_PENDING)
         self._seen = set[tuple[str, RunSpec]]()
         self._thread: Thread | None = None
         self.why = ""
 
-    def keep(self, owner: str, records: Iterable[RunRecord]) -> None:
-        """Queue records for storage as runs of a visitor."""
+    def keep(self, owner: str, records: Iterable[RunRecord], address: str = "") -> None:
+        """Queue records for storage as runs of a visitor, who asked from this network address."""
         if len(self._seen) > MOST_SEEN:  # repeated records are found in the store
             self._seen = set()
         for record in records:
@@ -113,7 +113,7 @@ class Keeper:
             if place in self._seen or self._waiting.full():
                 continue
             self._seen.add(place)
-            self._waiting.put((owner, record))
+            self._waiting.put(((owner, address), record))
         if self._thread is None and not self._waiting.empty():
             self._thread = Thread(target=self._work, daemon=True, name="keeper of runs")
             self._thread.start()
@@ -128,19 +128,20 @@ class Keeper:
             with suppress(Empty):
                 while len(batch) < TOGETHER:
                     batch.append(self._waiting.get_nowait())
-            for owner in dict.fromkeys(owner for owner, _ in batch):
-                self._keep(owner, [record for whose, record in batch if whose == owner])
+            for who in dict.fromkeys(who for who, _ in batch):
+                self._keep(*who, [record for whose, record in batch if whose == who])
             for _ in batch:
                 self._waiting.task_done()
 
-    def _keep(self, owner: str, records: list[RunRecord]) -> None:
+    def _keep(self, owner: str, address: str, records: list[RunRecord]) -> None:
         """Store records; those already in the store are only claimed for this visitor."""
         digests = {record.spec.hash: record for record in records}
         try:
             store = run_store().records
             made = store.made(list(digests))
-            store.claim(sorted(made), owner)
-            store.keep([record for digest, record in digests.items() if digest not in made], owner)
+            store.claim(sorted(made), owner, address)
+            new = [record for digest, record in digests.items() if digest not in made]
+            store.keep(new, owner, address)
             self.why = ""
         except StoreError as error:
             self.why = str(error)

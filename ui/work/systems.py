@@ -13,7 +13,7 @@ from rankviz.runs.given import records_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreOutOfReach
 from rankviz.store.study import DONE
-from ui.shell.visitors import visitor
+from ui.shell.visitors import address, visitor
 from ui.work.folds import datasets, fold_of
 from ui.work.run_store import run_store
 
@@ -44,5 +44,5 @@ def keep_system(
     folds = {of: lambda of=of: fold_of(RunSpec(dataset, of)) for of in datasets()[dataset].folds}  # type: ignore[misc]
     given = read_given(files, folds, name=name, fold=fold, part=part)
     records = records_of(given, dataset, folds)
-    run_store().records.keep(records, visitor())
+    run_store().records.keep(records, visitor(), address())
     return given, [record.spec for record in records]
