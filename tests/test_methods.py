@@ -146,7 +146,7 @@ def test_queries_have_weights_and_refits_go_on_where_that_is_offered(method: str
     if spec.offers.query_weights:
         model_of(spec).fit_weighted(fold.train, weights)
     else:
-        with pytest.raises(SettingError, match="no sample_weight"):
+        with pytest.raises(SettingError, match=r"no sample_weight.*repeat queries"):
             model_of(spec).fit_weighted(fold.train, weights)
     refits = refits_of(model_of(spec).fit_data(fold.train), fold.train)
     assert spec.offers.refits is not isinstance(refits, PlainRefits)

@@ -173,7 +173,8 @@ def test_a_file_gives_the_same_model(name: str, fold: Fold, tmp_path: Path) -> N
     np.testing.assert_array_equal(again.predict(fold.test.X), model.predict(fold.test.X))
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
     assert again.get_params() == model.get_params()
-    assert (again.status_, again.n_rounds_) == (model.status_, model.n_rounds_)
+    for fitted in ("status_", "n_rounds_", "memory_need_"):
+        assert getattr(again, fitted) == getattr(model, fitted)
     assert again.trace_.equals(model.trace_)
     arrays = read_npz(path, "model")[1]
     assert ("lightgbm" in arrays) == (name == "lambdamart")
@@ -212,7 +213,9 @@ def test_a_damaged_file_gives_an_error(damage: Any, fold: Fold, tmp_path: Path) 
         load(path)
 
 
-def test_a_damaged_text_of_lightgbm_gives_an_error(fold: Fold, tmp_path: Path) -> None:
+def test_a_text_of_lightgbm_that_is_damaged_or_too_long_gives_an_error(
+    fold: Fold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = save(MODELS["lambdamart"].fit_data(fold.train), tmp_path / "model.npz")
     meta, arrays = read_npz(path, "model")
     for text in (
@@ -223,6 +226,10 @@ def test_a_damaged_text_of_lightgbm_gives_an_error(fold: Fold, tmp_path: Path) -
         write_npz(path, meta, arrays | {"lightgbm": text})
         with pytest.raises(DataError, match="not a readable model"):
             load(path)
+    write_npz(path, meta, arrays)
+    monkeypatch.setattr("rankviz.models.lambdamart.MOST_TEXT", 2000)
+    with pytest.raises(DataError, match="text is no text of at most 2,000 bytes"):
+        load(path)
 
 
 @each

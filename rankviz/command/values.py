@@ -13,7 +13,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, every, one_of
 from rankviz.datasets.folds import data_roots, find_datasets, open_fold
 from rankviz.datasets.normalise import NORMALISATIONS
-from rankviz.models.methods import METHODS, USUAL
+from rankviz.models.methods import METHODS, USUAL, check_method
 from rankviz.runs.axes import Axis, Range, Values
 from rankviz.runs.spec import RunSpec
 
@@ -71,7 +71,7 @@ def parse_value(setting: Setting, text: str) -> Any:
 
 def settings_of(method: str) -> dict[str, Setting]:
     """Return the settings of a method and of all its choices, by name."""
-    one_of("method", method, METHODS)
+    check_method(method)
     return {setting.name: setting for setting in every(METHODS[method].settings)}
 
 

@@ -362,7 +362,7 @@ CONVEX = Need("a single minimum (convexity)", lambda loss: loss.convex)
 SMOOTH = Need("a derivative everywhere", lambda loss: loss.smooth)
 
 SMOOTH_OR_HINGE = Need(
-    "a derivative everywhere, or to be a limit of smoothed hinges",
+    "a derivative everywhere, or smoothed hinges of which it is the limit",
     lambda loss: loss.smooth or loss.by_continuation,
 )
 
@@ -532,7 +532,7 @@ def check_solver(name: str, loss: LossFacts) -> None:
         able = [other for other, choice in SOLVERS.items() if not choice.lacks(loss)]
         instead = f"choose solver={able[0]!r}, which can train it" if able else "no solver here can train it"
         raise SettingError(
-            f"solver={name!r} needs a loss with {' and '.join(lacking)}, which the {loss.label} has not; "
+            f"solver={name!r} needs a loss with {' and '.join(lacking)}, unlike {loss.label}; "
             f"{instead}, or another loss"
         )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import SEED, Setting, active
+from rankviz.common.settings import SEED, Setting, active, one_of
 from rankviz.features import FEATURE_MAPS, KERNELS, check_combination
 from rankviz.learning.losses import EVERY_LOSS, check_costs_of
 from rankviz.learning.solvers import (
@@ -469,3 +469,12 @@ METHODS: dict[str, Method] = {
 
 USUAL = next(iter(METHODS))
 """The default method."""
+
+
+def check_method(name: str) -> None:
+    """Raise `SettingError` for the name of no method; for that of a loss, say how to choose it."""
+    if isinstance(name, str) and name in EVERY_LOSS and name not in METHODS:
+        raise SettingError(
+            f"method={name!r} is a loss of {METHODS[USUAL].label}; leave method out and choose loss={name!r}"
+        )
+    one_of("method", name, METHODS)

@@ -356,7 +356,7 @@ class Ranker(BaseEstimator):
 
     def fit_weighted(self, data: RankingData, weights: FloatArray, callback: Callback | None = None) -> Self:
         """Train on a `RankingData` with query weights (Q,), each above 0; SettingError if not supported."""
-        raise SettingError(f"{type(self).__name__} takes no sample_weight")
+        raise SettingError(f"{type(self).__name__} takes no sample_weight; use RankSVM, or repeat queries")
 
     def fit(
         self,

@@ -145,7 +145,7 @@ class SmoothRanker(MapRanker):
     starts: int = 3
 
     settings: ClassVar[tuple[Setting, ...]] = (LOSS_WEIGHT, FEATURE_MAP, STARTS_OF, SEED, TOL)
-    kept = ("starts",)
+    kept = ("starts", "origin")
     around: ClassVar[float | None] = None
     """C of the regression if w₀ is its solution; None for w₀ = 0."""
 
@@ -192,5 +192,5 @@ class SmoothRanker(MapRanker):
 
     @property
     def solution(self) -> dict[str, FloatArray]:
-        """The objectives at the ends of all starts."""
-        return {"starts": self.starts_}
+        """The objectives at the ends of all starts, and w₀."""
+        return {"starts": self.starts_, "origin": self.origin_}

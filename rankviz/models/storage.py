@@ -163,6 +163,7 @@ def _described_rounds(model: RoundRanker, kind: str) -> dict[str, Any]:
     """Return the description of a model of trees."""
     about = {"n_features": model.n_features_in_, "columns": asdict(model.columns), "status": model.status_}
     about |= {"library": model.library_} if model.library_ else {}
+    about |= {"memory_need": model.memory_need_} if hasattr(model, "memory_need_") else {}
     return {"format": FORMAT, "model": kind, "params": model.get_params()} | about
 
 
@@ -173,6 +174,8 @@ def _round_ranker(meta: dict[str, Any], arrays: Arrays) -> RoundRanker:
     model.restore(arrays, d, _trace(arrays), meta["status"])
     model.learned(d, _columns(meta["columns"], d))
     model.library_ = str(meta.get("library", ""))
+    if "memory_need" in meta:
+        model.memory_need_ = _count(meta["memory_need"], "memory_need")
     if said := other_library(type(model), model.library_):
         warnings.warn(said, DataWarning, stacklevel=3)
     return model

@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any, Self
 
 from rankviz.common.errors import SettingError
-from rankviz.common.settings import Setting, instance, is_text, json_object, one_of
+from rankviz.common.settings import Setting, instance, is_text, json_object
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER, suitable_solver
 from rankviz.models.low_rank_settings import DUAL_SOLVER, FACTOR_SOLVER
-from rankviz.models.methods import METHODS, USUAL, Capabilities, Method
+from rankviz.models.methods import METHODS, USUAL, Capabilities, Method, check_method
 
 LONGEST_NAME = 1000
 """Most characters of the names of a data set and a fold."""
@@ -133,7 +133,7 @@ class RunSpec:
         self._set(data, method, settings)
 
     def _set(self, data: DataSpec, method: str, given: Mapping[str, Any]) -> None:
-        one_of("method", method, METHODS)
+        check_method(method)
         values = METHODS[method].resolve(given)
         object.__setattr__(self, "data", _read_data(data, method))
         object.__setattr__(self, "method", method)
@@ -201,7 +201,7 @@ class RunSpec:
         """
         data = {name: changes.pop(name) for name in _DATA if name in changes}
         method = changes.pop("method", self.method)
-        one_of("method", method, METHODS)
+        check_method(method)
         other, moved = object.__new__(type(self)), replace(self.data, **data)
         before = self.declared()
         if method == self.method and changes.keys() <= before.keys():

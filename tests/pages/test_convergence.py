@@ -118,6 +118,12 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
     assert "Only Newton's iterations can be played" in app.info[0].value
 
 
+@pytest.mark.usefixtures("every_tab")
+def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(open_page: Opener) -> None:
+    app = open_page("convergence", map="linear", loss="SVM-MAP", solver="cutting planes")
+    assert "Newton cannot train SVM-MAP" in app.info[0].value
+
+
 def test_steps_that_are_too_long_are_a_sentence(open_page: Opener) -> None:
     app = open_page("convergence", m=10, c=10, solver="SGD by pair, steps 1/t as printed")
     assert "diverged" in app.info[0].value

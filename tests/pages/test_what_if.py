@@ -357,13 +357,20 @@ def test_training_is_reported_if_only_its_difference_is_significant(shift: float
     assert "training queries" not in told_of(train, compare(noise + 0.05, 0.0 * noise))
 
 
-@pytest.mark.parametrize(("bound", "value"), [("MOST_SECONDS", 0.0), ("LIVE_BYTES", 1e3)])
+@pytest.mark.parametrize(
+    ("bound", "method", "choice"),
+    [
+        ("MOST_SECONDS", "RankSVM", "fewer features, or fewer queries"),
+        ("LIVE_BYTES", "RankSVM", "fewer features, or fewer queries"),
+        ("LIVE_BYTES", "LambdaMART", "fewer rounds, or RankSVM"),
+    ],
+)
 def test_training_that_takes_long_or_much_memory_is_not_offered(
-    bound: str, value: float, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+    bound: str, method: str, choice: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"ui.model.what_if.{bound}", value)
-    app = open_page("what_if", m=50)
-    assert re.search(r"takes about .* s (and .* (kB|MB) )?to train here", app.info[0].value)
+    monkeypatch.setattr(f"ui.model.what_if.{bound}", 0.0)
+    said = (app := open_page("what_if", m=50, method=method)).info[0].value
+    assert re.search(rf"takes about .* s (and .* (kB|MB) )?to train here, too long. Choose {choice}", said)
     assert not app.header
 
 

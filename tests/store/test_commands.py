@@ -207,6 +207,7 @@ def test_runs_travel(
         (("train", "small", "--set", "C=1", "--set", "C=2"), "--set C is given twice"),
         (("train", "small", "--set", "rank=abc"), "rank='abc' must be a whole number"),
         (("train", "small", "--set", "costs=foo"), "costs='foo' is not known"),
+        (("train", "small", "--method", "listnet"), "leave method out and choose loss='listnet'"),
         (("train", "small", "--set", "gamma=none"), "gamma=None must be a positive"),
         (("train", "small", "--set", "loss=hinge", "--set", "solver=lbfgs"), "choose solver='newton'"),
         (("train", "small", "--shards", "0"), "shards=0 must be a whole number of at least 1"),

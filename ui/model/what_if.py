@@ -18,6 +18,7 @@ from rankviz.common.numbers import metric_in_words, with_minus
 from rankviz.datasets import Fold
 from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.evaluation import compared, moved_in_words, ties_in_words
+from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import per_query
 from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
@@ -162,10 +163,10 @@ def answers_at_once(spec: RunSpec) -> bool:
     cost, seconds = predicted(spec), MOST_SECONDS if spec.offers.refits else MOST_FROM_SCRATCH
     if cost.seconds <= seconds and cost.bytes <= LIVE_BYTES:
         return True
-    st.info(
-        words.TOO_SLOW.format(model=capital(in_a_sentence(spec)), cost=cost),
-        icon=":material/info:",
-    )
+    ways = [way for name, way in words.FEWER.items() if name in spec]
+    ways += [METHODS[USUAL].label] if spec.method != USUAL else ["fewer queries"]
+    model = capital(in_a_sentence(spec))
+    st.info(words.TOO_SLOW.format(model=model, cost=cost, choice=", or ".join(ways)), icon=":material/info:")
     return False
 
 

@@ -60,7 +60,9 @@ OF_THE_PART = {
 }
 OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
 LEAVE_OUT = "× in a row leaves out its document."
-TOO_SLOW = "{model} takes {cost} to train here, too long. Choose fewer features, or RankSVM."
+TOO_SLOW = "{model} takes {cost} to train here, too long. Choose {choice}."
+FEWER = {"n_components": "fewer features", "n_rounds": "fewer rounds", "starts": "fewer starts"}
+"""What to choose less of, by the name of the setting."""
 SCORES_ONLY = (
     "{model} is known by its scores only, so it cannot be trained on changed data. Train and Two models show "
     "its lists. Choose another method here."

@@ -8,6 +8,7 @@ import streamlit as st
 from rankviz.common.arrays import FloatArray
 from rankviz.common.numbers import percent
 from rankviz.datasets import Fold, RankingData
+from rankviz.learning.losses import LOSS
 from rankviz.learning.solvers import SOLVER, SOLVERS
 from rankviz.metrics import evaluate
 from rankviz.metrics.definitions import COMPARED
@@ -69,8 +70,12 @@ def playback(spec: RunSpec) -> None:
 
 def not_playable(spec: RunSpec) -> str:
     """Say that only Newton's iterations can be played, and which choices allow it."""
+    loss = spec.option(LOSS.name)
     method = "" if SOLVER in spec.declared().values() else f"{METHODS[USUAL].label} as method, with "
-    able = [choice.label for choice in SOLVERS.values() if choice.newton]
+    newton = [choice for choice in SOLVERS.values() if choice.newton]
+    able = [choice.label for choice in newton if loss is None or not choice.lacks(loss)]
+    if not able:
+        return words.INFOS["no newton"].format(loss=loss.label)
     return words.INFOS["newton"].format(method=method, solvers=" or ".join(able))
 
 

@@ -60,6 +60,7 @@ CAPTIONS = {
 """Templates of captions, by the key of their figure or what they say."""
 INFOS = {
     "newton": "Only Newton's iterations can be played. Choose {method}{solvers} as solver.",
+    "no newton": "Newton cannot train {loss}, and only its iterations can be played. Choose another loss.",
     "documents": "At most {most:,} documents can be played.",
     "runs": "Only the first {most} of {n} runs are drawn.",
     "current": "{model}, the current model, is still training.",
