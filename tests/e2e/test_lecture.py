@@ -13,6 +13,7 @@ from ui.controls.sequence import Sequence, View
 from ui.learn import lecture_words as words
 from ui.learn.lessons import texts
 from ui.shell.words import CLASS_CLOSED, EDIT_LECTURE, NO_PREDICTIONS, STEP_ON
+from ui.work.classes import LENGTH
 
 
 def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> None:
@@ -80,6 +81,28 @@ def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Pag
     expect(bar.get_by_text("Look here")).to_be_visible()
     page.get_by_role("link", name=EDIT_LECTURE).click()
     expect(page.get_by_test_id("stTextArea")).to_have_count(2)
+
+
+def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: Page, other: Page) -> None:
+    text = "Which lines will be red after the turn? Why do lines between two queries never count as pairs?"
+    packed = Sequence("A lecture", (View("lessons", {}, text),)).packed()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, f"{server.url}/lecture?seq={packed}&at=0")
+    page.get_by_role("button", name=words.OPEN_CLASS).click()
+    code = page.get_by_test_id("stCode").get_by_text("class=").inner_text().split("class=")[1][:LENGTH]
+    open_page(other, f"{server.url}/lessons?step=2&class={code}&at=1")
+    other.locator(".lesson .figure [aria-pressed]").first.click()
+    other.get_by_role("button", name=texts("frame")["commit"]).click()
+    expect(other.locator(".lesson .gap strong")).to_be_visible()
+    wait_settled(other)
+    for shown in ("", "&large=true", "&large=true&alone=true"):
+        open_page(page, f"{server.url}/lessons?class={code}&at=1{shown}")
+        chart = box(page.locator(".st-key-class-gaps"))
+        for words_beside in (page.get_by_text(text), page.get_by_text("1 in the class")):
+            beside = box(words_beside)
+            assert beside["x"] + beside["width"] <= chart["x"], shown
+        figure = box(page.locator(".lesson .figure"))
+        assert figure["y"] + figure["height"] <= 720, shown
 
 
 def test_a_projector_shows_the_axis_below_the_bar(server: Server, page: Page) -> None:

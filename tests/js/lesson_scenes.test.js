@@ -89,6 +89,29 @@ function play(name, text, make) {
   });
 }
 
+// Predictions far from the answer; the gap of each is between the ends, where a class's histogram takes it.
+const whole = (n, make) => Array.from({ length: n }, (_, k) => make(k));
+const FAR = {
+  pairs: [0, 1].map((mark) => Array(13).fill(mark)), ndcg: [[0, 0, 0], [1, 1, 1]],
+  loss: [0, 5].map((top) => Array(11).fill(top)).concat([[...Array(6).fill(0), ...Array(5).fill(5)]]),
+  regularisation: [0.75, 1].map((level) => Array(8).fill(level)),
+  newton: [[-2.4, -2.4], [2.4, 2.4], [-2.4, 2.4], [2.4, -2.4]],
+  kernel: whole(81, (k) => whole(9, (row) => (row === Math.floor(k / 9) ? 2 ** (k % 9) : 0))),
+  nystroem: [[0, 1, 2], [3, 20, 35], [37, 38, 39]], fourier: [[12], [200]], alpha: [[1], [12]],
+};
+
+for (const [name, guesses] of Object.entries(FAR)) {
+  test(`${name}: no prediction has a gap beyond the ends in the text`, () => {
+    const scene = SCENES[name](stageOf(read(name))), [low, high] = read(name).steps[2].gap.ends;
+    for (const guess of guesses) {
+      assert.ok(scene.fits(guess), `${guess}`);
+      scene.show(2, guess, false);
+      const gap = Number(scene.facts().gap.replace("−", "-"));
+      assert.ok(low <= gap && gap <= high, `${guess}: ${gap}`);
+    }
+  });
+}
+
 test("a slider's first position can be a guess, and a move within a position changes nothing", () => {
   const scene = SCENES.alpha(stageOf(read("alpha")));
   scene.show(1, null, false);

@@ -98,9 +98,11 @@ def test_messages_are_taken_only_with_their_shape(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", order())
 def test_the_lecturer_of_a_class_sees_no_text_that_a_participant_makes_up(name: str) -> None:
-    gap = texts(name)["steps"][2]["gap"]["value"]
-    for number, value in (("3", 3), ("+12", 12), ("−0.125", -0.125), ("0.5", 0.5)):
-        assert gap_of(name, gap.replace("{gap}", number)) == value
+    (low, high), gap = (texts(name)["steps"][2]["gap"][key] for key in ("ends", "value"))
+    for number in (f"{low:g}", f"{high:g}", f"+{high:g}", f"{(low + high) / 2:.3f}"):
+        assert gap_of(name, gap.replace("{gap}", number.replace("-", "−"))) == float(number)
+    for number in (f"{low - 1:g}", f"{high + 1:g}", "999999", "-999999.999"):
+        assert gap_of(name, gap.replace("{gap}", number.replace("-", "−"))) is None
     wrong = [
         "",
         None,
@@ -146,6 +148,6 @@ def test_texts_are_plain_texts() -> None:
 
 
 def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
+    if not isinstance(value, dict | list):
+        return [value] if isinstance(value, str) else []
     return [text for one in (value.values() if isinstance(value, dict) else value) for text in _strings(one)]

@@ -54,8 +54,8 @@ KEY, BEFORE = "sequence", "sequence-before"
 _FOLLOWED = "sequence-followed"
 _OWN = ("seq", "class", "at", "job", "large", "alone")
 FORMAT = "rankviz sequence"
-COUNTS_WIDTH, GAPS_WIDTH = 150, 300
-"""Widths in pixels of the counts of a class, and of the histogram of its predictions."""
+GAPS_WIDTH = 300
+"""Width in pixels of the histogram of a class's predictions (page.css puts it beside the text)."""
 REFRESH = 4.0
 """Seconds between looks at the progress of a class."""
 
@@ -358,7 +358,7 @@ def _progress(place: Place) -> None:
     elif CLASSES.leads(place.code, visitor()):
         lesson = place.view.lesson if place.view is not None else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(in_words(report, place.at), width=COUNTS_WIDTH if lesson else "content")
+            st.caption(in_words(report, place.at), width="content")
             if lesson:
                 _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
     elif report.at != place.at:

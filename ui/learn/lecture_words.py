@@ -8,7 +8,10 @@ EMPTY = (
 EXAMPLE = "Start from an example"
 TITLE = "Title"
 TEXT = "Text above the page"
-TEXT_HELP = "Markdown with emphasis, lists and formulas. Links and pictures are shown as text."
+TEXT_HELP = (
+    "Markdown with emphasis, lists and formulas. Links and pictures are shown as text. On a projector, about "
+    "100 letters leave room for the figure."
+)
 BARE = "Hide the sidebar"
 LOCKED = "Lock controls"
 LOCKED_HELP = (

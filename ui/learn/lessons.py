@@ -6,6 +6,7 @@ address which lesson and step is shown, and the reader's prediction.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -116,7 +117,13 @@ def _take(message: dict[str, Any]) -> None:
 
 
 def gap_of(name: str, told: Any) -> float | None:
-    """Return the gap of a lesson's prediction from the lesson's words for it; None for any other text."""
-    known = map(re.escape, re.split(r"\{\w+\}", texts(name)["steps"][REVEAL]["gap"]["value"]))
+    """Return the gap of a lesson's prediction from the lesson's words for it.
+
+    None for any other text, and for a number that no prediction can have: it would hide all others in the
+    histogram of a class.
+    """
+    gap = texts(name)["steps"][REVEAL]["gap"]
+    known = map(re.escape, re.split(r"\{\w+\}", gap["value"]))
     found = re.fullmatch(_NUMBER.join(known), told) if text(told) else None
-    return float(found[1].replace("−", "-")) if found else None
+    number = float(found[1].replace("−", "-")) if found else math.inf
+    return number if gap["ends"][0] <= number <= gap["ends"][1] else None

@@ -37,7 +37,8 @@
 //
 // texts/NAME.json = { scene, title, about, steps: five of { head, text, … }, formula, terms, words }
 //   step.head, step.text (paragraphs)    step.shown: paragraphs instead of text if the reader asked for the answer
-//   step.gap = { value, label, axis }    the reader's gap as a large number (step 2); axis names it for a class
+//   step.gap = { value, label, axis, ends }   the reader's gap as a large number (step 2); axis names it for a class,
+//                                        ends are the smallest and the largest that a prediction can have
 //   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
 //   step.page                            words of the link (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
