@@ -1,8 +1,8 @@
 """Seconds of each method beside a public implementation of the same method, in turns in one process.
 
 The first fold of OHSUMED and of MQ2008; needs RANKVIZ_LETOR. Both have the same data, settings and threads.
-`requirements/bench.txt` has fastrank and ranklab; `sofia_crr.cpp` says how to build sofia-ml. What is not
-installed is left out.
+`requirements/bench.txt` has fastrank, mord and ranklab; `sofia_crr.cpp` says how to build sofia-ml, and
+`RankLibTimes.java` RankLib. What is not installed is left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from rankviz.common.parallel import limit_threads
 from rankviz.datasets import RankingData
 from rankviz.learning.pairs import PreferencePairs, preference_pairs
 from rankviz.learning.score_losses import ALPHA, SCORE_LOSSES, Queries
+from rankviz.models.adarank import AdaRankMAP, AdaRankNDCG
 from rankviz.models.lambda_rank import lambda_weights
+from rankviz.models.rankboost import RankBoost
 
 Scores = Callable[[FloatArray], FloatArray]
 Fit = Callable[[RankingData], Scores]
@@ -45,6 +47,8 @@ TREES, LEAVES, LEAST, RATE = 100, 10, 50, 0.1
 PASSES = 12
 SOFIA, STEPS = "RANKVIZ_SOFIA", 100_000
 """Variable that names the program of `sofia_crr.cpp`, and its stochastic steps, the usual number."""
+RANKLIB, EPOCHS = "RANKVIZ_RANKLIB", 1500
+"""Variable that names RankLib's classes, and the epochs of its ListNet, the usual number."""
 
 
 def ours(model: Any) -> Fit:
@@ -122,8 +126,8 @@ def listnet_by_ranklab(train: RankingData) -> Scores:
 
 
 @cache
-def _sofia_file(train: RankingData) -> str:
-    """Write documents to a file for sofia-ml, which numbers features from 1; return its path."""
+def _file(train: RankingData) -> str:
+    """Write documents to a file for a program that numbers features from 1; return its path."""
     query = np.repeat(np.arange(train.n_queries), np.diff(train.ptr))
     with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False) as file:
         dump_svmlight_file(train.X.copy(), train.y.copy(), file.name, zero_based=False, query_id=query)
@@ -134,21 +138,57 @@ def _sofia_file(train: RankingData) -> str:
 def by_sofia(train: RankingData) -> Scores:
     """Return CRR by its author's program: stochastic steps on the objective divided by 2·C·n."""
     penalty, pairs = 0.5 / (C * train.n_documents), 1.0 - ALPHA.default
-    asked = [os.environ[SOFIA], _sofia_file(train), train.n_features, penalty, pairs, STEPS]
+    asked = [os.environ[SOFIA], _file(train), train.n_features, penalty, pairs, STEPS]
     said = subprocess.run([str(one) for one in asked], capture_output=True, check=True, text=True).stdout
     took, *w = map(float, said.split())
-    return Foreign(took, np.array(w))
+    return Foreign(took, lambda X: X @ np.array(w))
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """Scores by the weights of a program that says its own seconds."""
+    """Scores by the model of a program that says its own seconds."""
 
     took: float
-    w: FloatArray
+    scores: Scores
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        return X @ self.w
+        return self.scores(X)
+
+
+@cache
+def _ranklib(train: RankingData) -> subprocess.Popen[str]:
+    """Start RankLib, which reads the documents once and ends with this process."""
+    driver, thresholds = Path(__file__).with_name("RankLibTimes.java"), str(RankBoost().thresholds)
+    asked = ["java", "-XX:+UseSerialGC", "-cp", os.environ[RANKLIB], str(driver), _file(train), thresholds]
+    return subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def by_ranklib(method: str, rounds: int) -> Fit:
+    """Return the fit by RankLib, whose model has FEATURE:α, FEATURE:THRESHOLD:α, or weights of a network."""
+
+    def fit(train: RankingData) -> Scores:
+        program = _ranklib(train)
+        print(method, rounds, file=program.stdin, flush=True)
+        took, *said = program.stdout.readline().split()  # type: ignore[union-attr]
+        if method == "ListNet":  # 0 FEATURE WEIGHT, the intercept last
+            return Foreign(float(took), lambda X: X @ np.array(said[2:-3:3], float))
+        terms = [[float(x) for x in term.split(":")] for term in said]
+
+        def term(column: FloatArray, alpha: float, threshold: float | None = None) -> FloatArray:
+            return alpha * (column if threshold is None else column > threshold)
+
+        return Foreign(
+            float(took), lambda X: np.sum([term(X[:, int(j) - 1], *c[::-1]) for j, *c in terms], axis=0)
+        )
+
+    return fit
+
+
+def by_mord(train: RankingData) -> Scores:
+    from mord import LogisticAT
+
+    w = LogisticAT(alpha=1.0 / C).fit(train.X, train.y).coef_
+    return lambda X: X @ w
 
 
 def by_fastrank(train: RankingData) -> Scores:
@@ -179,6 +219,8 @@ def pairs() -> Iterator[Pair]:
     yield "RankSVM", ours(RankSVM(C=C)), "pairs + LinearSVC", _pair_svm
     yield "RankNet", ours(RankSVM(loss="ranknet", C=C)), "pairs + LogisticRegression", on_pairs(ranknet)
     yield "RankRLS", ours(RankSVM(loss="rankrls", C=C)), "all pairs + Ridge", on_pairs(all_pairs, every=True)
+    if find_spec("mord"):
+        yield "ordinal thresholds", ours(RankSVM(loss="ordinal", C=C)), "mord LogisticAT", by_mord
     if SOFIA in os.environ:
         yield "CRR", ours(RankSVM(loss="crr", C=C)), "sofia-ml", by_sofia
     if find_spec("ranklab"):
@@ -187,6 +229,11 @@ def pairs() -> Iterator[Pair]:
     if find_spec("fastrank"):
         own = CoordinateAscent(n_rounds=PASSES, patience=PASSES)
         yield "coordinate ascent", ours(own), "fastrank", by_fastrank
+    if RANKLIB in os.environ:
+        yield "ListNet", ours(RankSVM(loss="listnet", C=C)), "RankLib", by_ranklib("ListNet", EPOCHS)
+        for boosting in (AdaRankNDCG, AdaRankMAP, RankBoost):
+            name = boosting.__name__
+            yield name, ours(boosting(n_rounds=TREES)), "RankLib", by_ranklib(name, TREES)
     settings = {"learning_rate": RATE, "min_child_samples": LEAST, "num_leaves": LEAVES}
     boosted = LambdaMART(n_rounds=TREES, leaves=LEAVES, leaf_documents=LEAST, learning_rate=RATE)
     lightgbm = Trees("lightgbm", tuple(settings.items()), TREES)
@@ -239,8 +286,11 @@ def main() -> None:
         "LambdaRank's gradient, and ListNet's loss with its gradient, are those of one step: ranklab has no "
         "training, and gives the loss alone. Pairs are formed before, as in a fit.",
         f"sofia-ml takes {STEPS:,} stochastic steps; reading its file does not count.",
-        "ListNet's training, ApproxNDCG, SmoothRank, RankBoost, FRank, AdaRank, SVM-MAP and ordinal "
-        "thresholds are not compared: we found no Python package with one but in deep-learning libraries.",
+        f"RankLib runs in a warm JVM; {TREES} rounds of AdaRank and RankBoost. Its AdaRank takes a feature "
+        "once in succession and does not stop early, as ours. Its ListNet takes its usual "
+        f"{EPOCHS:,} epochs without a penalty; ours ends at the minimum of an objective with one.",
+        "ApproxNDCG, SmoothRank, FRank and SVM-MAP are not compared: we found no public program with one but "
+        "in deep-learning libraries.",
     ]
     report.write("methods", "Methods beside public implementations", pd.DataFrame(rows), notes)
 

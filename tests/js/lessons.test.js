@@ -236,7 +236,8 @@ for (const name of text("frame").lessons) {
         const guess = scene.guess();
         if (guess) assert.ok(scene.fits(guess) && !scene.fits([]), "a prediction fits");
         if (k >= 2) scene.show(k, guess, false);
-        const told = [step.head, ...step.text, ...(step.shown ?? []), ...Object.values(step.gap ?? {}), step.help ?? "",
+        const gap = Object.values({ ...step.gap, ends: [] }).flat();
+        const told = [step.head, ...step.text, ...(step.shown ?? []), ...gap, step.help ?? "",
           ...(k === 3 ? Object.values(own.terms) : []), ...place.said].map((one) => filled(one, scene.facts()));
         assert.ok(!told.some((one) => /[{}]|undefined|NaN/.test(one)), told.join(" | "));
         for (const one of [...Object.keys(own.terms), null]) scene.light(one);
