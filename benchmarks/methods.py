@@ -289,8 +289,8 @@ def main() -> None:
         f"RankLib runs in a warm JVM; {TREES} rounds of AdaRank and RankBoost. Its AdaRank takes a feature "
         "once in succession and does not stop early, as ours. Its ListNet takes its usual "
         f"{EPOCHS:,} epochs without a penalty; ours ends at the minimum of an objective with one.",
-        "ApproxNDCG, SmoothRank, FRank and SVM-MAP are not compared: we found no public program with one but "
-        "in deep-learning libraries.",
+        "ApproxNDCG, SmoothRank and FRank are not compared: we found no public program with one but in "
+        "deep-learning libraries. The public program of SVM-MAP embeds Python 2, which is not built here.",
     ]
     report.write("methods", "Methods beside public implementations", pd.DataFrame(rows), notes)
 
