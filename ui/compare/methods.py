@@ -234,9 +234,8 @@ def _row(key: str, numbers: pd.DataFrame, printed: pd.DataFrame, several: bool) 
         row[metric] = known.get(f"{metric} mean")
         row[f"{metric} difference"] = _difference(known, metric) if several else None
         row[f"{metric} printed"] = printed[metric].get(key) if metric in printed else None
-    return (
-        row | {name: known.get(name) for name in ("seconds", "features", "C")} | {"minimises": one.minimises}
-    )
+    row |= {name: known.get(name) for name in ("seconds", "features")}
+    return row | {"C": known.get("C") or None, "minimises": one.minimises}
 
 
 def _difference(known: Any, metric: str) -> str | None:
@@ -255,10 +254,11 @@ def _columns() -> dict[str, Any]:
     columns: dict[str, Any] = {
         "family": text(width=170),  # as wide as the longest, "pointwise and pairwise"
         "seconds": number("training, s", format="%.3g", help=words.SECONDS_HELP),
+        "features": text(width=105),
         "C": text(help=words.C_HELP),
     }
     for metric in tables.METRICS:
         columns[metric] = number(format="%.3f")
-        columns[f"{metric} difference"] = text(f"{metric}, difference", help=words.DIFFERENCE_HELP)
+        columns[f"{metric} difference"] = text(f"{metric}, difference", width=155, help=words.DIFFERENCE_HELP)
         columns[f"{metric} printed"] = number(f"{metric}, LETOR", format="%.3f", help=words.PRINTED_HELP)
     return columns
