@@ -63,7 +63,7 @@ def test_a_document_that_is_dragged_is_trained_on_and_is_in_the_link(server: Ser
     assert re.fullmatch(rf"{str(key)[1:]}\.-\d+\.-\d+\.2\.\d", query_of(page)["docs"])
     page.reload()
     wait_settled(page)
-    assert answer(page).inner_text() == told
+    expect(answer(page)).to_have_text(told)
     page.get_by_role("button", name="Undo all changes").click()
     expect(answer(page)).to_have_text(re.compile("orders all"))
     wait_settled(page)
