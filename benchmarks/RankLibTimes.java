@@ -1,6 +1,6 @@
 // Training by RankLib in a warm JVM: reads lines of a method and its rounds; prints seconds and the model of each.
-// RANKVIZ_RANKLIB names a folder or JAR of RankLib's classes (javac -d FOLDER, with its sources; 2.10 needs no
-// other library). java compiles this file itself. Arguments: file, thresholds of a feature.
+// RANKVIZ_RANKLIB names a folder or JAR of RankLib's classes. java compiles this file itself.
+// Arguments: file, thresholds of a feature.
 import ciir.umass.edu.features.FeatureManager;
 import ciir.umass.edu.learning.*;
 import ciir.umass.edu.learning.boosting.*;
