@@ -259,6 +259,6 @@ def _columns() -> dict[str, Any]:
     }
     for metric in tables.METRICS:
         columns[metric] = number(format="%.3f")
-        columns[f"{metric} difference"] = text(f"{metric}, difference", help=words.DIFFERENCE_HELP)
+        columns[f"{metric} difference"] = text(f"{metric}, difference", width=170, help=words.DIFFERENCE_HELP)
         columns[f"{metric} printed"] = number(f"{metric}, LETOR", format="%.3f", help=words.PRINTED_HELP)
     return columns
