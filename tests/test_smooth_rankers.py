@@ -280,7 +280,7 @@ def test_files_keep_the_model(model: MapRanker, tmp_path: Path) -> None:
     assert np.array_equal(again.predict(X), fitted.predict(X))
     assert again.get_params() == fitted.get_params()
     assert again.status_ is fitted.status_
-    for name in fitted.kept:
+    for name in fitted.solution:
         if name not in ("omega", "phase"):
             own = f"{'objective' if name == 'own' else name}_"
             np.testing.assert_array_equal(getattr(again, own), getattr(fitted, own))

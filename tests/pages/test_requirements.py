@@ -50,6 +50,12 @@ def test_maps_that_would_do_are_offered_where_the_map_lacks_it() -> None:
     assert not app.button
 
 
+def test_a_listwise_loss_is_the_reason_only_where_a_loss_of_pairs_would_do() -> None:
+    listwise = SPEC.linear(1.0).but(loss="listnet")
+    assert "The ListNet loss is no sum over preference pairs" in reason(listwise, ["duals"])
+    assert reason(listwise, ["expansion"]).startswith("The linear model has no kernel expansion")
+
+
 def test_methods_that_would_do_are_offered_where_the_method_lacks_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -261,7 +261,8 @@ def supports(spec: RunSpec, *names: str) -> bool:
 def reason(spec: RunSpec, lacking: list[str]) -> str:
     """Explain in a sentence why something cannot be shown for a model."""
     words, loss = " and no ".join(WORDS[name] for name in lacking), spec.option(LOSS.name)
-    if loss is not None and not loss.of_pairs:
+    of_loss = loss is not None and not loss.of_pairs
+    if of_loss and not spec.but(**{LOSS.name: LOSS.default}).offers.lacks(*lacking):
         return f"The {loss.label} loss is no sum over preference pairs, so a model with it has no {words}."
     return f"{capital(in_a_sentence(spec))} has no {words}, so there is nothing to show here."
 
