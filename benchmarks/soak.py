@@ -53,6 +53,7 @@ from tools.browser import (
 from tools.proxy import PROGRAM, proxy
 from ui.learn.lecture import example
 from ui.shell.server import raise_file_limit
+from ui.work.classes import LENGTH
 
 CLASS, WITHIN = 30, 10.0
 """Visitors of a class, and the seconds within which they open Home, one after the other."""
@@ -452,7 +453,7 @@ async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> l
     return rows
 
 
-_CODE, _SEEN = re.compile(r"class=([A-Z]{6})"), re.compile(r"in the class: (\d+) at this step")
+_CODE, _SEEN = re.compile(rf"class=([A-Z]{{{LENGTH}}})"), re.compile(r"in the class: (\d+) at this step")
 
 
 def _found(pattern: re.Pattern[str], visitor: Visitor) -> set[str]:

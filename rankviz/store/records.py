@@ -15,7 +15,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import charge, make_room
+from rankviz.store.room import charge, make_room, make_room_and_share
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -54,7 +54,7 @@ class Records:
             report(connection)
             saved = _save(connection, record, content)
             if owner:
-                make_room(connection, owner)
+                make_room_and_share(connection, owner)
             return saved
 
     def keep(self, found: Iterable[RunRecord], owner: str, address: str = "") -> int:
@@ -248,7 +248,7 @@ class Marks:
         """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
-            make_room(connection, owner, len(tag) * len(ids))
+            make_room_and_share(connection, owner, len(tag) * len(ids))
             add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
@@ -262,7 +262,7 @@ class Marks:
         with self._database.writing() as connection:
             ids = list(ids_by_digest(connection, list(digests)).values())
             if values.get("note"):
-                make_room(connection, owner, len(values["note"]) * len(ids))
+                make_room_and_share(connection, owner, len(values["note"]) * len(ids))
             set_marks(connection, owner, ids, **values)
 
 

@@ -72,7 +72,8 @@ def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: 
 
     Deleted runs go first, then runs older than a day without star, tag, note, sharing or sweep, the oldest
     first; then the owner's own such runs. Raises `StoreError` if that is not enough. Imported runs also keep
-    to their share, and make room among each other. The shares of the owner are as in `make_share`.
+    to their share, and make room among each other. Shares of owners are separate: `charge` looks at them for
+    runs, `make_room_and_share` for texts.
     """
     most = bounds().run_bytes
     if imported:
@@ -90,6 +91,11 @@ def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: 
             "younger than a day, or were starred, tagged, noted, shared or made in a sweep. Delete some on "
             "the Runs page, or ask who runs the app for more room (run_bytes)."
         )
+
+
+def make_room_and_share(connection: Connection, owner: str, needed: int = 0) -> None:
+    """Make room as `make_room`, also in the shares of the owner."""
+    make_room(connection, owner, needed)
     make_share(connection, owner, needed)
 
 
@@ -102,8 +108,11 @@ def make_share(
     Those of the address older than a day without star, tag, note, sharing or sweep go first, the oldest
     first; then the owner's own such runs. Raises `StoreError` if that is not enough.
     """
-    now = time.time()
-    for share in _shares(connection, owner):
+    now, shares = time.time(), _shares(connection, owner)
+    whole = total_bytes(connection) + needed if shares else 0
+    for share in shares:
+        if whole < share.most:  # whatever the group holds; its own sum takes longer
+            continue
         new = 0 if found is None else _bytes_not_held(connection, found, share.group)
         if found is not None and not new:
             continue
@@ -178,7 +187,8 @@ def total_bytes(connection: Connection, group: Select[Any] | None = None) -> int
 
 
 def _bytes_not_held(connection: Connection, found: Sequence[int], group: Select[Any]) -> int:
-    asked = select(func.sum(_BYTES)).where(runs.c.id.not_in(_held(group)))
+    own = exists().where(marks.c.run == runs.c.id, marks.c.owner.in_(group), marks.c.deleted.is_(None))
+    asked = select(func.sum(_BYTES)).where(~own, ~_swept(group).where(members.c.run == runs.c.id).exists())
     portions = [asked.where(runs.c.id.in_(portion)) for portion in in_batches(found)]
     return sum(int(connection.execute(one).scalar() or 0) for one in portions)
 

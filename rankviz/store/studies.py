@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import ROW_BYTES, make_room, make_share
+from rankviz.store.room import ROW_BYTES, make_room, make_room_and_share, make_share
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -206,7 +206,7 @@ class Studies:
         with self._database.writing() as connection:
             _owned(connection, study_id, owner)
             if values.keys() & {"note", "title", "design"}:
-                make_room(connection, owner, max(len(str(value)) for value in values.values()))
+                make_room_and_share(connection, owner, max(len(str(value)) for value in values.values()))
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
             if values.get("deleted", 0.0) is None:
                 make_share(connection, owner)
