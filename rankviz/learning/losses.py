@@ -344,8 +344,8 @@ def check_costs_of(loss: AnyLoss, costs: object) -> None:
     """Raise `SettingError` for costs of pairs with a loss that is no sum over pairs."""
     if costs is not None and not loss.of_pairs:
         raise SettingError(
-            f"the {loss.label} loss is no sum over preference pairs, so pairs have no costs; choose "
-            "costs=None, or a loss of pairs"
+            f"the {loss.label} loss is no sum over preference pairs, so pairs have no costs; leave "
+            "out the costs, or choose a loss of pairs"
         )
 
 

@@ -55,6 +55,13 @@ def test_costs_come_from_the_sliders(open_page: Opener) -> None:
     assert len(figures(app)) == 2
 
 
+def test_a_loss_without_pairs_has_no_costs(open_page: Opener) -> None:
+    app = open_page("influence", **COSTS, loss="ListNet", model="current model")
+    assert "The ListNet loss is no sum over preference pairs, so pairs have no costs." in words(app)
+    assert not app.error
+    assert not figures(app)
+
+
 @pytest.mark.parametrize("kind", ["tiny", "one grade", "five grades"])
 def test_costs_at_the_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)

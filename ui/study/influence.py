@@ -10,6 +10,7 @@ import streamlit as st
 
 from rankviz.datasets import RankingData
 from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.learning.losses import LOSS
 from rankviz.learning.pairs import Costs, cost_words
 from rankviz.metrics.significance import compare, leader, tied
 from rankviz.models.methods import METHODS
@@ -176,6 +177,10 @@ def _effort(spec: RunSpec, settings: Settings, data: pd.DataFrame) -> str:
 def of_costs(spec: RunSpec, settings: Settings, part: str) -> None:
     """Draw the metric against one λ, with sliders for others and a switch for μ; and the top of one list."""
     if not has(spec, "costs"):
+        return
+    loss = spec.option(LOSS.name)
+    if loss is not None and not loss.of_pairs:
+        st.info(words.INFOS["no pairs"].format(loss=loss.label), icon=":material/info:")
         return
     grades = _grades(spec, settings)
     if len(grades) > 3 or max(grades, default=0) > 2:

@@ -40,6 +40,10 @@ INFOS = {
         "The sliders need grades 0 to 2; these data have grades up to {most}. Set costs in the sidebar "
         "(More settings, “λ as below”); compare on Train."
     ),
+    "no pairs": (
+        "The {loss} loss is no sum over preference pairs, so pairs have no costs. Choose a loss of "
+        "pairs, such as the squared hinge."
+    ),
     "waiting": "This run is not finished yet.",
 }
 """Templates of messages in place of a figure."""
