@@ -8,18 +8,18 @@ WELCOME = "Rank documents, and see why"
 TITLE = "How many features are enough?"
 LIST = {
     "about": "A query, its documents, and the NDCG of their order",
-    "query": "Six documents that were found for one query. Squares show grades: 2 is best.",
+    "query": "Six documents that were found for one query, with their scores. Squares show grades: 2 is best.",
     "weight": "Weight of the text against the title",
     "title": "Title counts",
     "text": "Text counts",
-    "document": "Document {name}",
+    "document": "Document {name}: {score}",
     "sum": "NDCG = {dcg} / {ideal} (the best order) = {ndcg}. {right} of {pairs} pairs are in order.",
 }
 LEARNS = (
     "The slider is a weight: it says how much a match in the text counts. It gives each document a "
     "**score**, and the highest comes first.\n\n"
-    "Each row adds **gain × discount**. A better grade has a larger gain: 3 for grade 2. The discount is 1 "
-    "at ranks 1 and 2, and smaller further down. **NDCG** divides the sum by that of the best order.\n\n"
+    "Each row adds **gain × discount**. Grades 0, 1 and 2 have gains 0, 1 and 3. The discount is 1 at "
+    "rank 1, and 1/log₂(rank) further down. **NDCG** divides the sum by that of the best order.\n\n"
     "A model finds weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (

@@ -30,9 +30,9 @@ export default function list({ data, parentElement }) {
 class List {
   constructor(parent, { words }) {
     this.words = words;
-    this.rows = DOCUMENTS.map(([name, grade]) => ({
+    this.rows = DOCUMENTS.map(([, grade]) => ({
       chip: made("b", { class: "chip" }, String(grade)), rank: made("span", { class: "rank" }),
-      name: made("span", {}, filled(words.document, { name })), term: made("span", { class: "term" }),
+      name: made("span", { class: "name" }), term: made("span", { class: "term" }),
       bar: made("i", { class: "bar" }),
     }));
     this.items = this.rows.map((row) => made("li", {}, row.rank, row.chip, row.name, row.term, row.bar));
@@ -61,10 +61,14 @@ class List {
   }
 
   draw() {
-    const found = at(Number(this.slider.value) / STEPS), { terms, ideal, dcg, idealDcg, value, right, pairs } = found;
+    const weight = Number(this.slider.value) / STEPS, scores = scoresAt(weight), found = at(weight);
+    const { terms, ideal, dcg, idealDcg, value, right, pairs } = found;
     for (const { document, rank, gain, discount, product } of terms) {
       const row = this.rows[document], item = this.items[document];
       row.rank.textContent = String(rank);
+      row.name.textContent = filled(this.words.document, {
+        name: DOCUMENTS[document][0], score: scores[document].toFixed(2),
+      });
       row.term.textContent = `${gain} × ${discount.toFixed(2)} = ${product.toFixed(2)}`;
       const share = WIDTH * product / ideal[0].product;
       row.bar.style.width = `${share}%`;
