@@ -350,7 +350,7 @@ def test_a_curve_over_c_equals_single_fits() -> None:
 
 @each_loss
 def test_what_needs_pairs_is_refused_with_a_remedy(name: str) -> None:
-    with pytest.raises(SettingError, match=r"no sum over preference pairs.*costs=None"):
+    with pytest.raises(SettingError, match=r"no sum over preference pairs.*leave out the costs"):
         RankSVM(loss=name, costs="query").fit_data(DATA)
     with pytest.raises(SettingError, match=r"pairs with one margin each.*solver='newton'"):
         RankSVM(loss=name, solver="sgd_pair").fit_data(DATA)
