@@ -257,7 +257,7 @@ def test_a_loss_without_its_properties_gets_an_error() -> None:
 
 
 def test_a_solver_that_cannot_train_an_object_is_refused() -> None:
-    with pytest.raises(SettingError, match="the exponential has not"):
+    with pytest.raises(SettingError, match="unlike exponential"):
         fitted(loss=Exponential(), solver="newton_yuan")
 
 

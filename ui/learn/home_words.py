@@ -8,7 +8,7 @@ WELCOME = "Rank documents, and see why"
 TITLE = "How many features are enough?"
 LIST = {
     "about": "A query, its documents, and the NDCG of their order",
-    "query": "Six documents that were found for one query, with their scores. Squares show grades: 2 is best.",
+    "query": "Six documents that a query found, with their scores. Squares show grades: 2 is best.",
     "weight": "Weight of the text against the title",
     "title": "Title counts",
     "text": "Text counts",
