@@ -17,6 +17,7 @@ from ui.controls import sequence
 from ui.controls.lesson_texts import gap_axis
 from ui.controls.navigation import ENTRIES
 from ui.controls.sequence import KEY, MOST_VIEWS, Place, Sequence, View, in_words, report_gap
+from ui.learn import lecture
 from ui.learn.lecture import example
 from ui.shell import words
 from ui.shell.figures import KINDS
@@ -453,7 +454,24 @@ def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener
     assert ["class=" in one for one in shared] == [False, True]
     assert not [one for one in shared if "large" in one]
     starts = [one.proto.body for one in app.get("html") if '<a class="lecture-start' in one.proto.body]
-    assert ["large=true" in one for one in starts] == [True, True]
+    assert ["large=true" in one for one in starts] == [True]
+
+
+def test_a_lecturer_finds_the_open_class_again_after_a_reload(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lecture, "visitor", lambda: "lecturer")
+    packed = Sequence("Found again", example().views).packed()
+    app = open_page("lecture", seq=packed, at="0")
+    app.button(key="open-class").click().run()
+    code = app.session_state["lecture-class"]
+    again = open_page("lecture", seq=packed, at="0")
+    assert again.session_state["lecture-class"] == code
+    assert "open-class" not in [one.key for one in again.button]
+    other = open_page("lecture", seq=Sequence("Another", example().views).packed(), at="0")
+    assert "close-class" not in [one.key for one in other.button]
+    again.button(key="close-class").click().run()
+    assert CLASSES.report(code) is None
 
 
 def test_lessons_of_a_lecture_are_told_apart(open_page: Opener) -> None:

@@ -178,7 +178,8 @@ def _ways(sequence: Sequence) -> None:
     if sequence.views:
         packed = sequence.packed()
         place = Place(sequence, (PACKED, packed), 0)
-        st.html(_start(place.address(1)))
+        if not _led(sequence):  # a class has its own Start, by which its lecturer is followed
+            st.html(_start(place.address(1)))
         st.caption(words.PRESENT)
         with st.expander(words.LINK):
             if len(packed) > LONGEST_LINK:
@@ -240,8 +241,7 @@ def _load() -> None:
 
 def _class(sequence: Sequence) -> None:
     """Draw the class: a button that opens it, or its code."""
-    code = st.session_state.get(_CLASS, "")
-    if not code or not CLASSES.leads(code, visitor()):
+    if not (code := _led(sequence)):
         st.button(
             words.OPEN_CLASS,
             key="open-class",
@@ -260,6 +260,15 @@ def _class(sequence: Sequence) -> None:
     st.code(link, language=None, wrap_lines=True)
     st.html(_start(place.address(1)))
     st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
+
+
+def _led(sequence: Sequence) -> str:
+    """Return the code of this visitor's class, after a reload that of their sequence; "" without one."""
+    code = str(st.session_state.get(_CLASS, ""))
+    if not code or not CLASSES.leads(code, visitor()):
+        code = CLASSES.led_by(visitor(), sequence.packed())
+    st.session_state[_CLASS] = code
+    return code
 
 
 @errors_as_sentences()

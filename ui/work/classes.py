@@ -145,6 +145,17 @@ class Classes:
         with self._lock:
             return code in self._open and self._open[code].lecturer == visitor
 
+    def led_by(self, visitor: str, sequence: str) -> str:
+        """Return the code of an open class of this visitor with this packed sequence; "" without one."""
+        with self._lock:
+            self._expire()
+            own = (
+                code
+                for code, one in self._open.items()
+                if one.lecturer == visitor and one.sequence == sequence
+            )
+            return next(own, "")
+
     def arrive(self, code: str, visitor: str, step: int, address: str = "") -> None:
         """Note that a visitor is at a step, the lecturer included.
 
