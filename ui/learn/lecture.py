@@ -254,11 +254,11 @@ def _class(sequence: Sequence) -> None:
     place = Place(sequence, (CODE, code), 0)
     link = place.address(0, shared=True)
     st.markdown(words.CODE.format(code=code))
+    st.html(_start(place.address(1)))
     st.image(
         segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220
     )
     st.code(link, language=None, wrap_lines=True)
-    st.html(_start(place.address(1)))
     st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
 
 
