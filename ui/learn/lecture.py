@@ -175,10 +175,11 @@ def example() -> Sequence:
 
 def _ways(sequence: Sequence) -> None:
     """Draw the ways to follow, keep and share the sequence."""
+    code = _led(sequence) if sequence.views else ""
     if sequence.views:
         packed = sequence.packed()
         place = Place(sequence, (PACKED, packed), 0)
-        if not _led(sequence):  # a class has its own Start, by which its lecturer is followed
+        if not code:  # a class has its own Start, by which its lecturer is followed
             st.html(_start(place.address(1)))
         st.caption(words.PRESENT)
         with st.expander(words.LINK):
@@ -200,7 +201,7 @@ def _ways(sequence: Sequence) -> None:
     if sequence.views:
         st.subheader(words.CLASS, anchor=False)
         with errors_as_sentences():
-            _class(sequence)
+            _class(sequence, code)
     elif not st.query_params.get(CODE):
         _join()
 
@@ -239,9 +240,9 @@ def _load() -> None:
             st.rerun()
 
 
-def _class(sequence: Sequence) -> None:
+def _class(sequence: Sequence, code: str) -> None:
     """Draw the class: a button that opens it, or its code."""
-    if not (code := _led(sequence)):
+    if not code:
         st.button(
             words.OPEN_CLASS,
             key="open-class",
