@@ -22,9 +22,10 @@ from distributed import Client
 import rankviz
 from rankviz import DataError, Progress, RankingData, RankSVM
 from rankviz.common.errors import SettingError
+from rankviz.datasets import make_data
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.pairs import PLAIN
-from rankviz.shards import Part
+from rankviz.shards import Here, Part, objective
 from rankviz.shards.cluster import ByPath, ClusterLost, OnCluster, digest, local_cluster, same
 from rankviz.shards.part import cut
 
@@ -321,3 +322,21 @@ def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest
         finally:
             scheduler.kill()
             worker.kill()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge"}],
+    ids=str,
+)
+def test_a_start_from_a_sample_is_the_same_as_in_this_process(
+    settings: dict[str, Any], cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objective, "SAMPLED", 1)  # let a small fit count as large
+    data = make_data(n_queries=320, documents_per_query=(20, 40), n_features=12, seed=0)
+    here, there = (
+        RankSVM(**({"gamma": 0.3, "C": 0.02} | settings)).fit_in_shards(data, where)
+        for where in (Here(5, threads=2), cluster)
+    )
+    assert here.start_ == there.start_ == "the weights for 6 % of the training queries"
+    np.testing.assert_array_equal(there.coef_, here.coef_)
