@@ -128,6 +128,8 @@ _COSTLY = ("file_urls_request", "deferred_file", "dataframe_chunk")
 COSTLY_SECONDS = 0.5
 MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
+LONGEST_NAME = 500
+"""Most letters of the name of a page or fragment."""
 
 
 class PageMessages:
@@ -175,6 +177,9 @@ def _kind_of(received: Message) -> str:
     except DecodeError:
         return ""
     kind = message.WhichOneof("type") or "empty"
+    rerun = message.rerun_script
+    if max(len(rerun.fragment_id), len(rerun.page_script_hash), len(rerun.page_name)) > LONGEST_NAME:
+        return "a long name"  # Streamlit would write all of it to the log
     if kind == "backend_operation_request":
         return message.backend_operation_request.WhichOneof("payload") or kind
     return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
