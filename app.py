@@ -16,6 +16,6 @@ from ui.shell.server import FewFiles, Headers, Paced, PageMessages, SameOrigin
 # Else the first visit to a server, if by a link to a page, would run that page without router.py.
 PagesManager.uses_pages_directory = False
 middleware = [
-    Middleware(one) for one in (Headers, SameOrigin, FewFiles, PageMessages, Paced, Assets, BoundedUploads)
+    Middleware(one) for one in (Headers, SameOrigin, FewFiles, Paced, PageMessages, Assets, BoundedUploads)
 ]
 app = App("router.py", routes=routes(), middleware=middleware, lifespan=free_memory)

@@ -102,7 +102,8 @@ class Imports:
         """
         brought = list(found)
         with self._database.writing() as connection:
-            make_room(connection, owner, sum(one.size + ROW_BYTES for one in brought), imported=True)
+            size = sum(one.size + ROW_BYTES for one in brought)
+            make_room(connection, owner, size, address, imported=True)
             ids = [_insert(connection, one, owner) for one in brought]
             mark_owned(connection, owner, ids, time.time(), address)
             for run, one in zip(ids, brought, strict=True):

@@ -68,7 +68,7 @@ class Records:
         with self._database.writing() as connection:
             discard_unreadable(connection, list(again))
             if made:
-                make_room(connection, owner)
+                make_room(connection, owner, address=address)
             ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
             mark_owned(connection, owner, list(ids.values()), time.time(), address)
@@ -266,9 +266,14 @@ class Marks:
             set_marks(connection, owner, ids, **values)
 
 
-def mark_owned(connection: Connection, owner: str, ids: Sequence[int], now: float, address: str = "") -> None:
-    """Make runs this visitor's too, and restore those that they had deleted; `StoreError` without room."""
-    charge(connection, owner, ids, address)
+def mark_owned(
+    connection: Connection, owner: str, ids: Sequence[int], now: float, address: str = "", needed: int = 0
+) -> None:
+    """Make runs this visitor's too, and restore those that they had deleted; `StoreError` without room.
+
+    `needed` are further bytes of the request.
+    """
+    charge(connection, owner, ids, address, needed)
     table = insert_with_conflict(connection, marks)
     shown = table.on_conflict_do_update(index_elements=["owner", "run"], set_={"deleted": None})
     rows = [

@@ -55,8 +55,8 @@ UNDO_SECONDS = 30 * DAY
 FOR_ALL = "rankviz"
 """Owner of the runs kept for all visitors, which are never removed."""
 _TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
-ROW_BYTES = 1000
-"""Bytes of a run without its record: its spec, its places in studies and the indexes."""
+ROW_BYTES, PLACE_BYTES = 1000, 300
+"""Bytes of a run without its record, and of its place in a study, each with its indexes."""
 _BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES), runs.c.size), else_=0)
 """Bytes of a run; a damaged size does not count."""
 SPARE = 0.05
@@ -65,17 +65,22 @@ SPARE = 0.05
 
 IMPORTS = 0.5
 """Share of the room that imported runs may take: files cost nothing to make, and a star keeps their runs."""
+RESERVED, LITTLE = 0.1, 0.01
+"""Share of the room for those who have little, and the share of the room that is little."""
 
 
-def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: bool = False) -> None:
+def make_room(
+    connection: Connection, owner: str, needed: int = 0, address: str = "", *, imported: bool = False
+) -> None:
     """Remove runs until a request of `owner` has room; `needed` are its bytes, if known.
 
-    Deleted runs go first, then runs older than a day without star, tag, note, sharing or sweep, the oldest
-    first; then the owner's own such runs. Raises `StoreError` if that is not enough. Imported runs also keep
-    to their share, and make room among each other. Shares of owners are separate: `charge` looks at them for
-    runs, `make_room_and_share` for texts.
+    The network address is noted if known. Deleted studies and runs go first, then runs older than a day
+    without star, tag, note, sharing or sweep, the oldest first; then the owner's own such runs. Raises
+    `StoreError` if that is not enough. Imported runs also keep to their share, and make room among each
+    other. Shares of owners are separate: `charge` looks at them for runs, `make_room_and_share` for texts.
     """
-    most = bounds().run_bytes
+    most, last = bounds().run_bytes, ""
+    note_address(connection, owner, address)
     if imported:
         held = select(func.sum(_BYTES)).where(runs.c.state == IMPORTED)
         size = int(connection.execute(held).scalar() or 0) + needed
@@ -85,12 +90,23 @@ def make_room(connection: Connection, owner: str, needed: int = 0, *, imported: 
                 f"At most {megabytes(IMPORTS * most)} of imported runs are kept here. Delete some of yours "
                 "on the Runs page, or ask who runs the app for more room (run_bytes)."
             )
-    if not _has_room(connection, total_bytes(connection) + needed, most, _removable(owner), remove_runs):
+    size = total_bytes(connection) + needed
+    if size >= (1 - RESERVED) * most and _has_much(connection, owner):
+        most, last = int((1 - RESERVED) * most), ", the last tenth for those who have little"
+    if size >= most and forget_deleted(connection):
+        size = total_bytes(connection) + needed
+    if not _has_room(connection, size, most, _removable(owner), remove_runs):
         raise StoreError(
-            f"At most {megabytes(most)} of runs are kept here, and those there are of other visitors and "
-            "younger than a day, or were starred, tagged, noted, shared or made in a sweep. Delete some on "
-            "the Runs page, or ask who runs the app for more room (run_bytes)."
+            f"At most {megabytes(bounds().run_bytes)} of runs are kept here{last}, and those there are of "
+            "other visitors and younger than a day, or were starred, tagged, noted, shared or made in a "
+            "sweep. Delete some on the Runs page, or ask who runs the app for more room (run_bytes)."
         )
+
+
+def _has_much(connection: Connection, owner: str) -> bool:
+    """Return True if an owner, or all from their address, hold more than `LITTLE`."""
+    most = LITTLE * bounds().run_bytes
+    return any(total_bytes(connection, share.group) > most for share in _shares(connection, owner))
 
 
 def make_room_and_share(connection: Connection, owner: str, needed: int = 0) -> None:
@@ -114,9 +130,11 @@ def make_share(
         if whole < share.most:  # whatever the group holds; its own sum takes longer
             continue
         new = 0 if found is None else _bytes_not_held(connection, found, share.group)
-        if found is not None and not new:
+        if found is not None and not new + needed:
             continue
         size = total_bytes(connection, share.group) + needed + new
+        if size >= share.most and forget_deleted(connection, share.group):
+            size = total_bytes(connection, share.group) + needed + new
         of_them = _unsaid(share.group, now - DAY), _unsaid(share.group, now, owner)
         if not _has_room(connection, size, share.most, of_them, partial(_let_go, group=share.group)):
             raise StoreError(
@@ -125,17 +143,24 @@ def make_share(
             )
 
 
-def charge(connection: Connection, owner: str, found: Sequence[int], address: str = "") -> None:
+def charge(
+    connection: Connection, owner: str, found: Sequence[int], address: str = "", needed: int = 0
+) -> None:
     """Make room in the shares of an owner for runs that they get, and note their network address if known.
 
     Raises `StoreError` as `make_share`.
     """
+    note_address(connection, owner, address)
+    make_share(connection, owner, needed, found)
+
+
+def note_address(connection: Connection, owner: str, address: str) -> None:
+    """Note the network address of an owner, if known."""
     add_owners(connection)
     if address:
         new = insert_with_conflict(connection, owners).values(owner=owner, address=address)
         changed = new.on_conflict_do_update(index_elements=["owner"], set_={"address": address})
         connection.execute(changed)
-    make_share(connection, owner, found=found)
 
 
 class _Share(NamedTuple):
@@ -175,15 +200,18 @@ def _has_room(
 
 
 def total_bytes(connection: Connection, group: Select[Any] | None = None) -> int:
-    """Return the bytes of runs, records, designs, titles, notes and tags: of all, or of a group of owners."""
+    """Return the bytes of runs, records, places, designs, titles, notes and tags: of all, or of owners."""
     sizes = select(func.sum(_BYTES)).where(true() if group is None else runs.c.id.in_(_held(group)))
+    places = select(PLACE_BYTES * func.count()).select_from(members)
+    if group is not None:
+        places = places.join(studies, studies.c.id == members.c.study).where(studies.c.owner.in_(group))
     texts = [
         select(func.sum(sum((func.length(column) for column in columns), start=literal(0)))).where(
             true() if group is None else columns[0].table.c.owner.in_(group)
         )
         for columns in _TEXTS
     ]
-    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, *texts))
+    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, places, *texts))
 
 
 def _bytes_not_held(connection: Connection, found: Sequence[int], group: Select[Any]) -> int:
@@ -249,6 +277,15 @@ def remove_runs(connection: Connection, found: Sequence[int]) -> None:
         for table in (records, marks, tags):
             connection.execute(delete(table).where(table.c.run.in_(portion)))
         connection.execute(delete(runs).where(runs.c.id.in_(portion)))
+
+
+def forget_deleted(connection: Connection, group: Select[Any] | None = None) -> bool:
+    """Remove deleted studies that no worker holds, of all or of a group of owners; return True for any."""
+    held = exists().where(families.c.study == studies.c.id, families.c.worker.is_not(None))
+    which = studies.c.deleted.is_not(None), ~held, true() if group is None else studies.c.owner.in_(group)
+    gone = connection.execute(select(studies.c.id).where(*which)).scalars().all()
+    forget_studies(connection, gone)
+    return bool(gone)
 
 
 def forget_studies(connection: Connection, found: Sequence[str]) -> None:

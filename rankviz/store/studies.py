@@ -18,7 +18,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import ROW_BYTES, make_room, make_room_and_share, make_share
+from rankviz.store.room import PLACE_BYTES, ROW_BYTES, make_room, make_room_and_share, make_share
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -62,7 +62,7 @@ class Studies:
         """
         wanted = check_specs(specs)
         with self._database.writing() as connection:
-            make_room(connection, study.owner, ROW_BYTES * len(wanted))
+            make_room(connection, study.owner, (ROW_BYTES + PLACE_BYTES) * len(wanted), study.address)
             return insert_study(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:
@@ -236,7 +236,10 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
     study_id, now = secrets.token_hex(16), time.time()
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     ids = ensure_runs(connection, specs)
-    mark_owned(connection, study.owner, list(ids.values()), now, study.address)  # before the study keeps them
+    places = PLACE_BYTES * len(ids)
+    mark_owned(
+        connection, study.owner, list(ids.values()), now, study.address, places
+    )  # before it keeps them
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     for again in in_batches(list(ids.values())):
         requeue_ended(connection, again)

@@ -129,7 +129,7 @@ class WatchedStudies:
             if share and (found := _study_making(connection, wanted)) is not None:
                 return found, False
             _refuse_too_many(connection, owner, address, most)
-            make_room(connection, owner)
+            make_room(connection, owner, address=address)
             _forget_oldest(connection, owner, most)
             discard_unreadable(connection, wanted)
             job_id = insert_study(connection, job, wanted)

@@ -43,6 +43,16 @@ def test_home_says_a_sentence_of_every_other_page(open_page: Opener) -> None:
     assert all(entry.about.endswith("?") for entry in ENTRIES[1:])
 
 
+@pytest.mark.parametrize("asked", ["a/no-such-page", "/", "  ", " train ", "../train/", "x\n/ "])
+def test_an_address_that_no_page_can_have_is_no_fault(
+    asked: str, open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PagesManager, "intended_page_name", asked)
+    app = open_by_menu("home", m=5)
+    assert not app.exception
+    assert len(app.get("page_link")) >= len(ENTRIES) - 1
+
+
 def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
     open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ import pytest
 import uvicorn
 from conftest_pages import Opener
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -319,7 +320,7 @@ def test_a_session_that_floods_waits_while_others_send_too() -> None:
             nonlocal due
             due += every
             clock[0] = max(clock[0], due)
-            return name
+            return {"name": name, "bytes": bytes(2_000_000 if name == "large" else 20)}
 
         async def sleep(seconds: float) -> None:
             waits.append((name, seconds))
@@ -344,7 +345,30 @@ def test_a_session_that_floods_waits_while_others_send_too() -> None:
     assert [one for _, one in waits] == [server.WAIT_EACH], "what came meanwhile passes together"
     asyncio.run(session("torrent", 2000, 0.04))
     assert max(one for _, one in waits) == server.LONGEST
+    waits.clear()
+    asyncio.run(session("large", 3, 2.5))
+    assert len(waits) == 3, "a message of 2 MB counts as twenty"
     assert list(paced._latest) == ["another, now"], "ended sessions are forgotten"
+
+
+def test_the_server_answers_others_between_the_messages_of_a_flood() -> None:
+    other = list[int]()
+
+    async def receive() -> Any:  # thousands of messages are here already
+        return {"type": "websocket.receive", "bytes": b""}
+
+    async def application(_: Any, receive: Any, send: Any) -> None:
+        for _ in range(100):
+            await receive()
+
+    async def serve() -> None:
+        flood = asyncio.create_task(server.Paced(application)({"type": "websocket"}, receive, None))  # type: ignore[arg-type]
+        while not flood.done():
+            other.append(1)
+            await asyncio.sleep(0)
+
+    asyncio.run(serve())
+    assert len(other) > 80
 
 
 def test_messages_of_browsers_are_bounded() -> None:
@@ -392,8 +416,8 @@ def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds
 
 def test_the_server_has_our_additions() -> None:
     kinds = [one.cls for one in served.middleware]
-    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(PageMessages)
-    assert kinds.index(PageMessages) < kinds.index(server.Paced)
+    assert kinds.index(Headers) < kinds.index(SameOrigin) < kinds.index(FewFiles) < kinds.index(server.Paced)
+    assert kinds.index(server.Paced) < kinds.index(PageMessages), "ignored messages count as a flood, too"
     assert kinds.index(Headers) < kinds.index(Assets), "compressed files have the security headers, too"
 
 
@@ -401,6 +425,7 @@ def passed_on(*messages: BackMsg | bytes) -> tuple[list[Any], float]:
     """The messages that reach Streamlit, and the seconds that it takes."""
     sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
     waiting = [{"type": "websocket.receive", "bytes": one} for one in sent]
+    waiting += [{"type": "websocket.receive", "text": "not bytes"}] * 2
     found = list[Any]()
 
     async def receive() -> Any:
@@ -428,9 +453,13 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
     skills.backend_operation_request.install_skills.SetInParent()
     rerun = BackMsg()
     rerun.rerun_script.query_string = "m=5"
-    found, _ = passed_on(*others, skills, names(MOST_NAMES + 1), rerun, BackMsg(app_heartbeat=True), b"\xff")
+    found, _ = passed_on(
+        *others, skills, names(MOST_NAMES + 1), rerun, BackMsg(app_heartbeat=True), b"\xff", *[b""] * 9
+    )
     assert found == [6, 7, 8], "Streamlit itself ends what is no message"
-    assert len(caplog.messages) == 6
+    long = BackMsg(rerun_script=ClientState(fragment_id="f" * 1000))
+    assert passed_on(rerun, long, rerun)[0] == [0, 0], "Streamlit would log its whole name"
+    assert len(caplog.messages) == 10, "each kind once: a flood does not fill the log"
 
 
 def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import SettingError
-from rankviz.store import RunStore, StoreError, Study, family_runner
-from rankviz.store.room import DAY, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
+from rankviz.store import NoSuchStudy, RunStore, StoreError, Study, family_runner
+from rankviz.store.room import DAY, PLACE_BYTES, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, owners, runs, studies
 from rankviz.store.watched import WatchedStudies
@@ -59,7 +59,7 @@ def test_the_bytes_of_records_are_known_and_runs_without_one_count(
     store.studies.stop(store.studies.submit(Study("me", ""), [SPEC.but(C=77.0)]), "me")
     with store.database.reading() as connection:
         size = sum(len(record.to_bytes()) for record in made[:2])
-        assert total_bytes(connection) == size + 3 * ROW_BYTES + len("{}")
+        assert total_bytes(connection) == size + 3 * ROW_BYTES + PLACE_BYTES + len("{}")
 
 
 def test_notes_tags_and_designs_count_too(
@@ -165,7 +165,7 @@ def test_what_a_job_waits_for_stays_and_jobs_that_ended_go_with_their_runs(
     aged(store, 9, *SPECS)
     live, over = submit((*SPECS[:1], SPEC.but(C=77.0))), submit(SPECS[1:2])
     assert jobs.status(over).state == "finished"
-    bounded(run_bytes=room_for(made, 0))
+    bounded(run_bytes=room_for(made, 0) + 3 * PLACE_BYTES)
     ask(store, "you")
     assert store.records.find(SPECS).keys() == {SPECS[0]}
     assert [status.id for status in jobs.of("me")] == [live]
@@ -356,3 +356,48 @@ def test_what_is_kept_for_all_is_replaced_by_the_next(store: RunStore, made: Seq
     assert there(store, made) == [1, 2]
     assert store.listing.seen_by("me").empty
     assert store.studies.of("me") == []
+
+
+def test_places_in_studies_count_and_deleted_sweeps_make_room(store: RunStore, bounded: Bounded) -> None:
+    sweep = Study("greedy", "a grid", address="here")
+
+    def held() -> int:
+        with store.database.reading() as connection:
+            return total_bytes(connection)
+
+    first = store.studies.submit(sweep, SPECS)
+    before = held()
+    second = store.studies.submit(sweep, SPECS)
+    place = held() - before - len("a grid{}")
+    assert place == len(SPECS) * PLACE_BYTES
+    for bound in ("run_bytes_each", "run_bytes_address"):
+        bounded(**{bound: held() + place})
+        with pytest.raises(StoreError, match=f"({bound})"):
+            store.studies.submit(sweep, SPECS)
+    store.studies.delete(first, "greedy")
+    third = store.studies.submit(sweep, SPECS)
+    assert store.studies.titles("greedy").keys() == {second, third}
+    with pytest.raises(NoSuchStudy):
+        store.studies.status(first)
+    bounded(run_bytes=held() + place + len(SPECS) * ROW_BYTES)
+    with pytest.raises(StoreError, match="runs are kept here"):
+        store.studies.submit(sweep, SPECS)
+    store.studies.delete(third, "greedy")
+    store.studies.submit(Study("honest", "a grid"), SPECS)
+
+
+def test_the_last_tenth_is_for_visitors_who_have_little(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    for owner, record in zip(("greedy", "hoarder"), made, strict=False):
+        store.records.keep([record], owner, f"address of {owner}")
+        store.marks.star(owner, [record.spec.hash])
+    with store.database.reading() as connection:
+        most = int(total_bytes(connection) / 0.91)
+    bounded(run_bytes=most, run_bytes_each=int(0.9 * most), run_bytes_address=int(0.9 * most))
+    for owner, address in (("greedy", ""), ("made up", "address of hoarder")):
+        with pytest.raises(StoreError, match="the last tenth for those who have little"):
+            store.records.keep(made[2:3], owner, address)
+    with pytest.raises(StoreError, match="the last tenth"):
+        store.studies.submit(Study("made up", "a grid", address="address of greedy"), SPECS[2:3])
+    store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])

@@ -253,6 +253,7 @@ def _unknown_page() -> list[st.Page]:
     """
     context = get_script_run_ctx()
     asked = str(context.pages_manager.intended_page_name or "") if context is not None else ""
+    asked = asked.strip("/ ").rpartition("/")[2].strip()  # a page's address has no "/", or Streamlit fails
     if asked and asked not in [entry.file for entry in ENTRIES]:
         st.session_state[_UNKNOWN] = asked
     asked = st.session_state.get(_UNKNOWN, "")

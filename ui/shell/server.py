@@ -128,6 +128,8 @@ _COSTLY = ("file_urls_request", "deferred_file", "dataframe_chunk")
 COSTLY_SECONDS = 0.5
 MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
+LONGEST_NAME = 500
+"""Most letters of the name of a page or fragment."""
 
 
 class PageMessages:
@@ -145,30 +147,39 @@ class PageMessages:
         if scope["type"] != "websocket":
             await self._application(scope, receive, send)
             return
-        last = -math.inf
+        last, told = -math.inf, set[str]()
 
         async def receive_wanted() -> Message:
             nonlocal last
             while True:
                 message = await receive()
-                kind = _kind_of(message.get("bytes") or b"")
+                kind = _kind_of(message)
                 if kind in _COSTLY:
                     await asyncio.sleep(last + COSTLY_SECONDS - time.monotonic())
                     last = time.monotonic()
                 if kind in ("", *_PLAIN, *_COSTLY):
                     return message
-                LOG.warning("A browser sent a message that no page sends (%s); it is ignored.", kind)
+                if kind not in told:  # once a session: a flood must not fill the log
+                    told.add(kind)
+                    LOG.warning("A browser sent a message that no page sends (%s); it is ignored.", kind)
 
         await self._application(scope, receive_wanted, send)
 
 
-def _kind_of(content: bytes) -> str:
-    """Return the kind of a message; "" for none, and for what Streamlit refuses."""
+def _kind_of(received: Message) -> str:
+    """Return the kind of a message; "" for others of the protocol, and for what Streamlit refuses."""
+    if received["type"] != "websocket.receive":
+        return ""
+    if received.get("bytes") is None:
+        return "text"
     try:
-        message = BackMsg.FromString(content)
+        message = BackMsg.FromString(received["bytes"])
     except DecodeError:
         return ""
-    kind = message.WhichOneof("type") or ""
+    kind = message.WhichOneof("type") or "empty"
+    rerun = message.rerun_script
+    if max(len(rerun.fragment_id), len(rerun.page_script_hash), len(rerun.page_name)) > LONGEST_NAME:
+        return "a long name"  # Streamlit would write all of it to the log
     if kind == "backend_operation_request":
         return message.backend_operation_request.WhichOneof("payload") or kind
     return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
@@ -221,6 +232,8 @@ FLOOD, FLOOD_SECONDS, WAIT_EACH, LONGEST = 10, 5.0, 0.04, 2.0
 and the longest wait."""
 TOGETHER = 0.03
 """Seconds for which messages that waited pass together."""
+LARGE = 100_000
+"""Bytes of a message that count as one message more: to read 8 MB takes 0.1 s, while all others wait."""
 
 
 class Paced:
@@ -249,7 +262,7 @@ class Paced:
             nonlocal passed
             message = await receive()
             now = self._latest[session] = self._clock()
-            sent.append(now)
+            sent.extend([now] * (1 + len(message.get("bytes") or b"") // LARGE))
             while sent[0] < now - FLOOD_SECONDS:
                 sent.popleft()
             others = any(
@@ -258,6 +271,8 @@ class Paced:
             if others and len(sent) > FLOOD and now > passed + TOGETHER:
                 await self._sleep(min(LONGEST, WAIT_EACH * (len(sent) - FLOOD)))
                 passed = self._clock()
+            elif len(sent) > FLOOD:  # else it answers nobody until all that have arrived are read
+                await asyncio.sleep(0)
             return message
 
         try:
