@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from helpers import box, query_of, sidebar
+from helpers import barriers, box, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -32,9 +32,11 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     page.get_by_role("button", name=words.OPEN_CLASS).click()
     link = page.get_by_test_id("stCode").get_by_text("class=").inner_text()
     expect(page.get_by_text(NOBODY)).to_be_visible()
+    assert barriers(page) == []
     open_page(other, link)
     told = other.locator(".class-place")
     expect(told).to_have_text(f"{IN_CLASS} {WAIT}")
+    assert barriers(other) == []
     waiting = page.get_by_text(WAITING.format(all=1, here=1, beyond=0))
     expect(waiting).to_be_visible(timeout=15_000)
     page.locator("a.lecture-start").last.click()

@@ -68,9 +68,7 @@ def _follows(place: Place) -> bool:
 
 def participant(place: Place) -> None:
     """Draw the steps, with a link to the first; to the editor too, except in a class."""
-    st.subheader(
-        escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
-    )
+    st.header(escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False)
     place = replace(place, at=0)
     arrive(place)
     show_progress(place)
@@ -206,7 +204,7 @@ def _ways(sequence: Sequence) -> None:
     with st.expander(words.LOAD):
         _load()
     if sequence.views and not code:
-        st.subheader(words.CLASS, anchor=False)
+        st.header(words.CLASS, anchor=False)
         st.button(
             words.OPEN_CLASS,
             key="open-class",
@@ -262,9 +260,8 @@ def _class(sequence: Sequence, code: str) -> None:
     st.markdown(words.CODE.format(code=code))
     show_progress(place)
     _follow(place)
-    st.image(
-        segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220
-    )
+    code_image = segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff")
+    st.image(code_image, width=220, alt=words.CODE_IMAGE)
     st.code(link, language=None, wrap_lines=True)
     st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
 

@@ -9,7 +9,7 @@ EXAMPLE = "Start from an example"
 TITLE = "Title"
 TEXT = "Text above the page"
 TEXT_HELP = (
-    "Markdown in texts: `*emphasis*`, `**strong**`, lists with `-`, and formulas such as `$m^2$`. "
+    r"Markdown in texts: \*emphasis\*, \*\*strong\*\*, lists with -, and formulas such as \$m^2\$. "
     "Links, pictures and HTML are shown as text. On a projector, about 100 letters leave room for the figure."
 )
 BARE = "Hide the sidebar"
@@ -36,6 +36,7 @@ CLASS_HELP = (
     "Closing the class, or restarting the server, deletes this."
 )
 CODE = "Code of the class: **{code}**"
+CODE_IMAGE = "QR code of the link for students"
 JOIN = "Code of a class"
 STEPS = "{n} steps"
 LESSON = "{page}: {title}, step {step}"
