@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 
-from helpers import box, query_of, sidebar
+from helpers import barriers, box, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 from ui.controls.lesson_texts import gap_axis
 from ui.controls.sequence import Sequence, View
 from ui.learn import lecture_words as words
-from ui.learn.lessons import texts
-from ui.shell.words import CLASS_CLOSED, EDIT_LECTURE, NO_PREDICTIONS, STEP_ON
+from ui.learn.lessons import LESSON, texts
+from ui.shell.words import (
+    CLASS_CLOSED,
+    EDIT_LECTURE,
+    GO_TO_STEP,
+    IN_CLASS,
+    NO_PREDICTIONS,
+    NOBODY,
+    WAIT,
+    WAITING,
+)
 from ui.work.classes import LENGTH
 
 
@@ -22,13 +31,20 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     page.get_by_role("button", name=words.EXAMPLE).click()
     page.get_by_role("button", name=words.OPEN_CLASS).click()
     link = page.get_by_test_id("stCode").get_by_text("class=").inner_text()
+    expect(page.get_by_text(NOBODY)).to_be_visible()
+    assert barriers(page) == []
+    open_page(other, link)
+    told = other.locator(".class-place")
+    expect(told).to_have_text(f"{IN_CLASS} {WAIT}")
+    assert barriers(other) == []
+    waiting = page.get_by_text(WAITING.format(all=1, here=1, beyond=0))
+    expect(waiting).to_be_visible(timeout=15_000)
     page.locator("a.lecture-start").last.click()
     bar = progress = page.locator(".st-key-ways-sequence")
     expect(bar).to_contain_text("1 / 4")
     expect(bar).to_contain_text(NO_PREDICTIONS)
 
-    open_page(other, link)
-    other.locator("a.lecture-start").click()
+    told.get_by_role("link", name=GO_TO_STEP.format(at=1)).click(timeout=15_000)
     expect(other.locator(".st-key-ways-sequence")).to_contain_text("1 / 4")
     frame = texts("frame")
     other.get_by_role("button", name=frame["next"], exact=True).click()
@@ -46,8 +62,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(bar).to_contain_text("2 / 4")
     expect(page).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 before it", timeout=15_000)
-    expect(other.locator(".st-key-ways-sequence")).to_contain_text("step 2", timeout=15_000)
-    other.get_by_role("link", name=STEP_ON).click()
+    other.get_by_role("link", name=GO_TO_STEP.format(at=2)).click(timeout=15_000)
     expect(other).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 at this step", timeout=15_000)
 
@@ -83,6 +98,33 @@ def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Pag
     expect(page.get_by_test_id("stTextArea")).to_have_count(2)
 
 
+def test_arrows_follow_a_lecture_unless_something_else_takes_them(server: Server, page: Page) -> None:
+    packed = Sequence("L", (View("playground", {}), View("weights", {}))).packed()
+    open_page(page, f"{server.url}/playground?seq={packed}&at=1")
+    bar = page.locator(".st-key-ways-sequence")
+    slider = page.locator(".playground .sliders input:enabled").first
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    expect(slider).not_to_have_value(before)
+    page.evaluate("""() => ['text', 'checkbox'].forEach(type =>
+        document.body.append(Object.assign(document.createElement('input'), {type, id: type})))""")
+    page.locator("#text").focus()
+    for key in ("ArrowRight", "PageDown"):
+        page.keyboard.press(key)
+    wait_settled(page)
+    expect(bar).to_contain_text("1 / 2")
+    page.locator("#checkbox").focus()
+    page.keyboard.press("PageDown")
+    expect(bar).to_contain_text("2 / 2")
+    wait_settled(page)
+    page.keyboard.press("ArrowLeft")
+    expect(bar).to_contain_text("1 / 2")
+    wait_settled(page)
+    page.keyboard.press("ArrowRight")
+    expect(bar).to_contain_text("2 / 2")
+
+
 def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: Page, other: Page) -> None:
     text = "Which lines will be red after the turn? Why do lines between two queries never count as pairs?"
     packed = Sequence("A lecture", (View("lessons", {}, text),)).packed()
@@ -114,9 +156,27 @@ def test_a_projector_shows_the_axis_below_the_bar(server: Server, page: Page) ->
     assert title["y"] + title["height"] < 720
 
 
+def test_the_buttons_of_a_view_are_in_one_line(server: Server, page: Page) -> None:
+    packed = Sequence("L", tuple(View("lessons", {LESSON: name}) for name in ("pairs", "fourier"))).packed()
+    for width, height in ((1280, 720), (1366, 768), (400, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        open_page(page, f"{server.url}/lecture?seq={packed}&at=0")
+        views = page.locator("[class*='st-key-lecture-view-']")
+        for k in range(2):
+            for line in ("[class*='st-key-up-'], [class*='st-key-remove-']", ".stCheckbox"):
+                places = [one.bounding_box() for one in views.nth(k).locator(line).all()]
+                assert len(places) == 2
+                assert len({round(one["y"]) for one in places if one}) == 1, (width, k, line)
+
+
 def assert_playground_is_locked(page: Page) -> None:
     plane = page.locator(".playground")
     expect(plane.locator("output")).to_contain_text(re.compile(r"Newton step (\d+) of \1 "))
+    controls = plane.locator(":is(.toolbar, .sliders) :is(button, select, input)")
+    assert controls.count() > 15
+    assert [one for one in controls.all() if one.is_enabled()] == []
+    assert plane.get_by_role("button", name="Grade 3", disabled=True).count() == 1  # for a screen reader
+    assert plane.get_by_role("slider", disabled=True).count() == 3
     wait_settled(page)
     before = [query_of(page), plane.inner_text()]
     slider = plane.locator(".sliders input").first

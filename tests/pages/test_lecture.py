@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
@@ -151,6 +152,11 @@ def test_a_class_counts_each_participant_once_at_the_latest_step() -> None:
     assert dict(found.steps) == {2: 1, 1: 1, 4: 1}
     assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {1: 1}}
     assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
+    classes.arrive(code, "d", 0)
+    found = classes.report(code)
+    assert found is not None
+    assert in_words(found, 0) == words.WAITING.format(all=4, here=1, beyond=3)
+    assert in_words(replace(found, steps=Counter()), 2) == words.NOBODY
 
 
 def test_only_the_lecturer_changes_and_closes_a_class_and_then_nothing_is_left() -> None:
@@ -445,13 +451,33 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert app.session_state[KEY] == example()
 
 
+def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open_page: Opener) -> None:
+    code = CLASSES.open(example().packed(), "lecturer", "")
+
+    def told(page: str, at: str) -> str:
+        found = open_page(page, **{"class": code, "at": at}).get("html")
+        return "".join(one.proto.body for one in found if "class-place" in one.proto.body)
+
+    assert f"{words.IN_CLASS} {words.WAIT}" in told("lecture", "0")
+    found = CLASSES.report(code)
+    assert found is not None
+    assert dict(found.steps) == {0: 1}
+    assert told("lessons", "1") == ""
+    CLASSES.arrive(code, "lecturer", 2)
+    assert words.IN_CLASS in told("lecture", "0")
+    assert "/playground?" in told("lecture", "0")
+    assert "/playground?" in told("lessons", "1")
+    assert told("playground", "2") == ""
+    CLASSES.close(code, "lecturer")
+
+
 def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener) -> None:
     app = open_page("lecture")
     app.button(key="lecture-example").click().run()
     app.button(key="open-class").click().run()
     app.toggle(key="large").set_value(True).run()
     shared = [one.value for one in app.code]
-    assert ["class=" in one for one in shared] == [False, True]
+    assert ["class=" in one for one in shared] == [True, False]
     assert not [one for one in shared if "large" in one]
     starts = [one.proto.body for one in app.get("html") if '<a class="lecture-start' in one.proto.body]
     assert ["large=true" in one for one in starts] == [True]

@@ -241,6 +241,11 @@ class Place:
         query = {**view.query, **shown, name: value, AT: str(step)}
         return f"{app_address()}{'' if view.page == ENTRIES[0].file else view.page}?{urlencode(query)}"
 
+    def link(self, step: int, text: str, name: str) -> str:
+        """Return a link to a step, as HTML with this class."""
+        address = html.escape(self.address(step), quote=True)
+        return f'<a class="{name}" target="_self" href="{address}">{text}</a>'
+
 
 def app_address() -> str:
     """Return the address of the app, to which names of pages are added."""
@@ -312,9 +317,8 @@ def show_bar() -> None:
     if place is None or not place.at or st.session_state[TITLE] == LECTURE:
         return
     on_step = AT in st.query_params
-    if place.code and on_step:
-        keep_visitor()  # a step is a new session: without it a student would be counted at each
-        CLASSES.arrive(place.code, visitor(), place.at, address())
+    if on_step:
+        arrive(place)
     view = place.sequence.views[place.at - 1]
     style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
     bar = st.container(
@@ -327,18 +331,12 @@ def show_bar() -> None:
             st.markdown(formatted(view.text), width="content")
         if locked():
             st.caption(words.CONTROLS_LOCKED, width="content")
-        if place.code:
-            st.fragment(_progress, run_every=REFRESH)(place)
+        show_progress(place)
 
 
 def _ways(place: Place, *, on_step: bool) -> str:
     """Return the links of the bar; none leads beyond the first and the last step."""
-    n, at = len(place.sequence.views), place.at
-
-    def link(step: int, text: str, name: str) -> str:
-        address = html.escape(place.address(step), quote=True)
-        return f'<a class="{name}" target="_self" href="{address}">{text}</a>'
-
+    n, at, link = len(place.sequence.views), place.at, place.link
     if not on_step:
         return f"<nav>{link(at, words.BACK_TO_STEP.format(at=at, n=n), 'on')}</nav>"
     back = link(at - 1, words.STEP_BACK, "back") if at > 1 else ""
@@ -349,29 +347,50 @@ def _ways(place: Place, *, on_step: bool) -> str:
     return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
 
 
+def arrive(place: Place) -> None:
+    """Count the visitor at this step, if a class follows it."""
+    if place.code:
+        keep_visitor()  # a step is a new session: without it a student would be counted at each
+        CLASSES.arrive(place.code, visitor(), place.at, address())
+
+
+def show_progress(place: Place) -> None:
+    """Say again and again where the class is: all of it to the lecturer, the lecturer's step to others."""
+    if place.code:
+        st.fragment(_progress, run_every=REFRESH)(place)
+
+
 @errors_as_sentences()
 def _progress(place: Place) -> None:
-    """Say where the class is: all of it to the lecturer, the lecturer's step to others."""
     report = CLASSES.report(place.code)
     if report is None:
         st.caption(words.CLASS_CLOSED)
     elif CLASSES.leads(place.code, visitor()):
         lesson = place.view.lesson if place.view is not None else ""
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(key="class-progress", horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(in_words(report, place.at), width="content")
             if lesson:
                 _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
-    elif report.at != place.at:
-        st.caption(words.LECTURER_AT.format(at=report.at))
+    elif told := _told(place, report.at):
+        st.html(f'<p class="class-place" role="status">{told}</p>', width="content")
+
+
+def _told(place: Place, at: int) -> str:
+    """Tell a participant, as HTML, that the class counts them, and of the lecturer's step elsewhere."""
+    parts = [] if place.at else [words.IN_CLASS]
+    if at not in (0, place.at):
+        parts += [words.LECTURER_AT.format(at=at), place.link(at, words.GO_TO_STEP.format(at=at), "there")]
+    elif not place.at:
+        parts.append(words.WAIT)
+    return " ".join(parts)
 
 
 def in_words(report: Report, at: int) -> str:
-    """Say how many participants are at a step, before and after it."""
-    steps = report.steps
+    """Say how many participants are at a step, before and after it; 0 is the list of steps."""
+    steps, everyone = report.steps, report.steps.total()
     here, before = steps[at], sum(n for step, n in steps.items() if step < at)
-    return words.PARTICIPANTS.format(
-        all=sum(steps.values()), here=here, before=before, beyond=sum(steps.values()) - here - before
-    )
+    said = (words.PARTICIPANTS if at else words.WAITING) if everyone else words.NOBODY
+    return said.format(all=everyone, here=here, before=before, beyond=everyone - here - before)
 
 
 def _ends(low: float, high: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import segno
@@ -21,10 +20,12 @@ from ui.controls.sequence import (
     Place,
     Sequence,
     View,
+    arrive,
     change,
     followed,
     leave,
     own,
+    show_progress,
 )
 from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, STEP, STEPS
@@ -67,11 +68,12 @@ def _follows(place: Place) -> bool:
 
 def participant(place: Place) -> None:
     """Draw the steps, with a link to the first; to the editor too, except in a class."""
-    st.subheader(
-        escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False
-    )
-    edit = "" if place.code else _link(place.address(0), shell.EDIT_LECTURE, "lecture-edit")
-    st.html(_start(place.address(1)) + edit)
+    st.header(escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False)
+    place = replace(place, at=0)
+    arrive(place)
+    show_progress(place)
+    edit = "" if place.code else place.link(0, shell.EDIT_LECTURE, "lecture-edit")
+    st.html(_start(place) + edit)
     _steps(place.sequence)
 
 
@@ -107,6 +109,7 @@ def _editor(sequence: Sequence) -> None:
     keep_visitor()  # so that the lecture is here again after a reload, and in other tabs
     title = f"lecture-title-{version}"
     st.text_input(words.TITLE, sequence.title, _LONGEST_TITLE, key=title, on_change=_set_title, args=(title,))
+    st.caption(words.TEXT_HELP)
     for k, view in enumerate(sequence.views):
         _row(k, view, f"{k}-{version}", last=k == len(sequence.views) - 1)
 
@@ -117,11 +120,8 @@ def _set_title(key: str) -> None:
 
 def _row(k: int, view: View, key: str, *, last: bool) -> None:
     with st.container(border=True, key=f"lecture-view-{key}"):
-        row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
         row.markdown(f"**{k + 1}. {_name(view)}**", width="stretch")
-        for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
-            of = f"{name}-{key}"
-            row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
         acts = row.container(horizontal=True, width="content", gap=None, wrap=False)
         for name, label, icon, off, do in (
             ("up", words.UP, "arrow_upward", k == 0, lambda: _move(k, -1)),
@@ -139,10 +139,13 @@ def _row(k: int, view: View, key: str, *, last: bool) -> None:
             key=f"text-{key}",
             placeholder=words.TEXT,
             label_visibility="collapsed",
-            help=words.TEXT_HELP,
             on_change=_edit,
             args=(k, "text", f"text-{key}"),
         )
+        row = st.container(horizontal=True, gap="small")
+        for name, label, hint in (("bare", words.BARE, None), ("locked", words.LOCKED, words.LOCKED_HELP)):
+            of = f"{name}-{key}"
+            row.toggle(label, getattr(view, name), key=of, help=hint, on_change=_edit, args=(k, name, of))
 
 
 def _edit(k: int, name: str, key: str) -> None:
@@ -179,9 +182,11 @@ def _ways(sequence: Sequence) -> None:
     if sequence.views:
         packed = sequence.packed()
         place = Place(sequence, (PACKED, packed), 0)
-        if not code:  # a class has its own Start, by which its lecturer is followed
-            st.html(_start(place.address(1)))
-        st.caption(words.PRESENT)
+        with errors_as_sentences():
+            if code:
+                _class(sequence, code)
+            else:
+                _follow(place)
         with st.expander(words.LINK):
             if len(packed) > LONGEST_LINK:
                 st.warning(words.LONG_LINK.format(n=len(packed), most=LONGEST_LINK))
@@ -198,20 +203,27 @@ def _ways(sequence: Sequence) -> None:
         st.button(words.UNDO, key="lecture-undo", icon=":material/undo:", type="tertiary", on_click=_undo)
     with st.expander(words.LOAD):
         _load()
-    if sequence.views:
-        st.subheader(words.CLASS, anchor=False)
-        with errors_as_sentences():
-            _class(sequence, code)
-    elif not st.query_params.get(CODE):
+    if sequence.views and not code:
+        st.header(words.CLASS, anchor=False)
+        st.button(
+            words.OPEN_CLASS,
+            key="open-class",
+            icon=":material/groups:",
+            help=words.CLASS_HELP,
+            on_click=_open,
+        )
+    elif not sequence.views and not st.query_params.get(CODE):
         _join()
 
 
-def _start(link: str) -> str:
-    return _link(link, words.START, "lecture-start")
+def _follow(place: Place) -> None:
+    """Draw Start, and how to present; a class has its own, by which its lecturer is followed."""
+    st.html(_start(place))
+    st.caption(words.PRESENT)
 
 
-def _link(address: str, text: str, name: str) -> str:
-    return f'<a class="{name}" target="_self" href="{escape(address, quote=True)}">{text}</a>'
+def _start(place: Place) -> str:
+    return place.link(1, words.START, "lecture-start")
 
 
 def _undo() -> None:
@@ -241,24 +253,15 @@ def _load() -> None:
 
 
 def _class(sequence: Sequence, code: str) -> None:
-    """Draw the class: a button that opens it, or its code."""
-    if not code:
-        st.button(
-            words.OPEN_CLASS,
-            key="open-class",
-            icon=":material/groups:",
-            help=words.CLASS_HELP,
-            on_click=_open,
-        )
-        return
+    """Draw an open class: its code, who is there, and the ways to follow it."""
     CLASSES.update(code, sequence.packed(), visitor())
     place = Place(sequence, (CODE, code), 0)
     link = place.address(0, shared=True)
     st.markdown(words.CODE.format(code=code))
-    st.html(_start(place.address(1)))
-    st.image(
-        segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff"), width=220
-    )
+    show_progress(place)
+    _follow(place)
+    code_image = segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff")
+    st.image(code_image, width=220, alt=words.CODE_IMAGE)
     st.code(link, language=None, wrap_lines=True)
     st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
 

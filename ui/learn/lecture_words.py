@@ -9,8 +9,8 @@ EXAMPLE = "Start from an example"
 TITLE = "Title"
 TEXT = "Text above the page"
 TEXT_HELP = (
-    "Markdown with emphasis, lists and formulas. Links and pictures are shown as text. On a projector, about "
-    "100 letters leave room for the figure."
+    r"Markdown in texts: \*emphasis\*, \*\*strong\*\*, lists with -, and formulas such as \$m^2\$. "
+    "Links, pictures and HTML are shown as text. On a projector, about 100 letters leave room for the figure."
 )
 BARE = "Hide the sidebar"
 LOCKED = "Lock controls"
@@ -25,7 +25,8 @@ LINK = "Link to this lecture"
 LONG_LINK = "The link has {n:,} letters. Some programs cut links beyond {most:,}: share the file instead."
 START = "Start"
 PRESENT = (
-    "For a projector, switch on *Large type* under *Presentation* first. PageDown and PageUp go on and back."
+    "For a projector, switch on *Large type* under *Presentation* first. The arrow keys → and ←, or PageDown "
+    "and PageUp, go on and back."
 )
 CLASS = "Class"
 OPEN_CLASS = "Open a class"
@@ -35,6 +36,7 @@ CLASS_HELP = (
     "Closing the class, or restarting the server, deletes this."
 )
 CODE = "Code of the class: **{code}**"
+CODE_IMAGE = "QR code of the link for students"
 JOIN = "Code of a class"
 STEPS = "{n} steps"
 LESSON = "{page}: {title}, step {step}"

@@ -37,7 +37,7 @@ class _Class:
     address: str
     opened: float
     used: float
-    at: int = 1
+    at: int = 0
     steps: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Step and network address by visitor, the latest to arrive last."""
     answers: dict[tuple[int, str], float] = field(default_factory=dict)
@@ -50,9 +50,9 @@ class Report:
     Attributes
     ----------
     at : int
-        Step of the lecturer, from 1.
+        Step of the lecturer, from 1; 0 before the start.
     steps : Counter of int
-        Number of participants at each step.
+        Number of participants at each step; 0 is the list of steps.
     answers : mapping from int to Counter of float
         Gaps of the predictions at each step, as counts.
     """

@@ -160,7 +160,7 @@ export class Painted {
     const { colours } = this.data, chosen = this.chosenDocument();
     this.toolbar.show({
       ...(chosen ?? this.brush), colours: colours.grades, adding: this.adding, chosen: Boolean(chosen),
-      undo: this.data.undo, byHand: this.data.byHand,
+      undo: this.data.undo, byHand: this.data.byHand, locked: this.data.locked,
     });
     this.square.classList.toggle("adding", this.adding);
     if (!this.model) return;

@@ -71,10 +71,10 @@ class Plane extends Painted {
       reset: () => this.tell({ kind: "reset" }),
       pairs: (name) => { this.shown = name; this.draw(); },
     });
-    this.square = made("div", { class: "square", role: "figure" }, this.surface, this.segments,
-      this.svg);
+    this.square = made("div", { class: "square" }, this.surface, this.segments, this.svg);
+    this.figure = made("div", { class: "main", role: "figure" }, this.square);
     this.root = made("div", { class: "playground" }, this.answer, made("div", { class: "beside" },
-      this.toolbar.element, this.sliders.element, made("div", { class: "main" }, this.square), this.player.element,
+      this.toolbar.element, this.sliders.element, this.figure, this.player.element,
       this.side.element), this.status);
     parent.append(this.root);
   }
@@ -89,7 +89,7 @@ class Plane extends Painted {
     lost.forEach((change) => this.tell(change));
     this.documents = inOrder(this.pending.reduce(after, documentsOf(data.documents)));
     const set = new Map(this.pending.filter((one) => one.kind === "set").map(({ name, raw }) => [name, raw]));
-    this.sliders.show(data.sliders.map((one) => ({ ...one, raw: set.get(one.name) ?? one.raw })));
+    this.sliders.show(data.sliders.map((one) => ({ ...one, raw: set.get(one.name) ?? one.raw })), data.locked);
     const placed = (kind, rows) => new Map([...rows.map(([number, x, y]) => [number, { x, y }]),
       ...this.pending.filter((one) => one.kind === kind).map(({ number, x, y }) => [number, { x, y }])]);
     this.moved = placed("landmark", data.moved);
@@ -97,11 +97,9 @@ class Plane extends Painted {
     if (!this.frequencies) this.showFrequencies();
     const { current } = this.frequencies; // it keeps its place, which Python does not know yet
     if (current) this.turned.set(current.number, { x: current.x, y: current.y });
-    for (const one of [this.toolbar.element, this.sliders.element, this.square, this.frequencies.element]) {
-      one.inert = data.locked;
-    }
+    for (const one of [this.square, this.frequencies.element]) one.inert = data.locked;
     this.drag?.keep();
-    this.square.setAttribute("aria-label", data.words.plane);
+    this.figure.setAttribute("aria-label", data.words.plane);
     this.restyled = true;
     if (this.keyOf(this.world()) !== this.learned) this.change();
     this.draw();

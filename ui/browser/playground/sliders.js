@@ -12,11 +12,11 @@ export class Sliders {
   }
 
   // Show settings {name, label, help, steps, raw, shown, unread} from Python, but keep a moving slider.
-  show(settings) {
+  show(settings, locked) {
     for (const setting of settings) {
       const { input, output } = this.known.get(setting.name) ?? this.add(setting);
       Object.assign(this.known.get(setting.name), { setting });
-      input.disabled = Boolean(setting.unread);
+      input.disabled = locked || Boolean(setting.unread);
       input.title = output.title = setting.help;
       if (this.waiting.has(setting.name)) continue;
       input.value = Math.max(setting.steps.indexOf(setting.raw), 0);

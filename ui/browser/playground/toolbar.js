@@ -24,16 +24,17 @@ export class Toolbar {
       group("", this.add, this.drop, this.undo, this.reset), this.pairs);
   }
 
-  show({ grade, query, colours, adding, chosen, undo, byHand }) {
+  show({ grade, query, colours, adding, chosen, undo, byHand, locked }) {
     this.grades.forEach((one, k) => {
       write(one, "aria-pressed", String(k === grade));
       write(one, "style", `--grade: ${colours[k]}`);
     });
     this.queries.forEach((one, k) => write(one, "aria-pressed", String(k === query)));
     write(this.add, "aria-pressed", String(adding));
-    this.drop.disabled = !chosen;
-    this.undo.disabled = !undo;
-    this.reset.disabled = !byHand;
+    for (const one of this.element.querySelectorAll("button, select")) one.disabled = locked;
+    this.drop.disabled ||= !chosen;
+    this.undo.disabled ||= !undo;
+    this.reset.disabled ||= !byHand;
   }
 }
 
