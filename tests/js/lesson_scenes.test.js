@@ -148,3 +148,23 @@ test("lesson 5 names its curves where w is not", () => {
     for (const line of lines) assert.ok(Math.abs(line.attributes.y1 - w.attributes.cy) > 30, `${at}`);
   }
 });
+
+test("lesson 1 tells found, wrongly marked and missed lines apart, and a line lights up before a click", () => {
+  const stage = stageOf(read("pairs")), scene = SCENES.pairs(stage), guess = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+  const count = (name) => stage.svg.all.filter((one) => one.attributes.class === name).length;
+  scene.show(0, null, false);
+  assert.equal(count("pair right across"), 0, "what joins two queries is no pair");
+  scene.show(1, null, false);
+  assert.equal(count("pair right across"), 3);
+  const grips = stage.svg.children.at(-1).children, aims = grips.filter((one) => one.attributes.class === "aim");
+  assert.equal(aims.length, 13);
+  for (const aim of aims) assert.match(grips[grips.indexOf(aim) - 1].dataset.grip, /^line/); // as the style sheet needs
+  scene.show(2, guess, false);
+  const found = ["found", "over", "missed"].map((kind) => count(`judged ${kind}`) - 1); // without the legend
+  assert.deepEqual(found, [1, 2, 2]);
+  assert.deepEqual(found, ["hits", "over", "missed"].map((name) => Number(scene.facts()[name])));
+  const words = stage.svg.all.map((one) => one.textContent);
+  for (const named of Object.values(stage.words.judged)) assert.ok(words.includes(named));
+  scene.show(2, "shown", false);
+  assert.equal(count("judged missed"), 0);
+});
