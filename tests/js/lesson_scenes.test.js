@@ -168,3 +168,12 @@ test("lesson 1 tells found, wrongly marked and missed lines apart, and a line li
   scene.show(2, "shown", false);
   assert.equal(count("judged missed"), 0);
 });
+
+test("lesson 3 says what the reader's own line charges, beside the nearest loss", () => {
+  const stage = stageOf(read("loss")), scene = SCENES.loss(stage);
+  scene.show(2, [4, 3.5, 3, 2.5, 2, 1.5, 1, 0.5, 0, 0, 0], false);
+  const facts = scene.facts(), of = (name) => [0, 1, 2].map((k) => Number(facts[name + k]));
+  assert.deepEqual([facts.nearest, of("own"), of("best")], ["hinge", [3, 1.5, 0], [2, 0.5, 0]]);
+  assert.match(read("loss").steps[1].text.join(), /t = −1 .* t = 0\.5 .* t = 2 /);
+  assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
+});
