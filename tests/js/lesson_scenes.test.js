@@ -138,6 +138,11 @@ test("nystroem: a link to a step shows its landmarks over all documents", () => 
 
 test("lesson 5 names its curves where w is not", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
+  for (const step of [2, 3]) {
+    scene.show(step, "shown", false);
+    const words = stage.svg.all.map((one) => one.textContent);
+    assert.ok(words.includes(stage.words.ring) && words.includes(stage.words.kink), "thin lines have a legend");
+  }
   scene.show(4, "shown", false);
   for (const at of [[-2, -2], [-2, 2]]) {
     scene.move(at);

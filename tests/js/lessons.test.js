@@ -200,6 +200,17 @@ test("rings of the quadratic pass through the point, and lie on one level", () =
   assert.ok(points.some((point) => descent.distance(point, START) < 0.4));
 });
 
+test("the arcs of lesson 5 are near w, each a tenth of the way closer to the middle", () => {
+  const { START } = descent, { lowest } = descent.bowl(START), whole = descent.ring(START, 1, 720);
+  const arcs = descent.nearRings(START, 0.9);
+  assert.ok(arcs.length >= 3);
+  arcs.forEach((arc, k) => arc.forEach((point, at) => {
+    assert.ok(descent.distance(point, START) < 0.9 && (at === 0 || descent.distance(point, arc[at - 1]) < 0.2));
+    const outer = point.map((one, axis) => lowest[axis] + (one - lowest[axis]) / (1 - k / 10));
+    assert.ok(whole.some((one) => descent.distance(one, outer) < 1e-9));
+  }));
+});
+
 test("on its line a pair has margin 1", () => {
   const { SITES, PROBLEM } = descent, { winner, loser } = PROBLEM.pairs;
   for (const ends of descent.kinks()) {
