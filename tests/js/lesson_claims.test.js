@@ -29,12 +29,25 @@ test("nystroem: K̃ is exact in the landmarks' columns", () => {
 });
 
 test("nystroem: the reader's choice is counted among all choices of three", () => {
-  const { errors, best, random, kmeans } = nystroem.triples();
+  const { errors, best, chosen, random, kmeans } = nystroem.triples();
   assert.equal(errors.length, (40 * 39 * 38) / 6);
+  assert.equal(data.errorOfTriple(...chosen), best);
   assert.equal(nystroem.better(errors, best), 0);
   assert.equal(nystroem.better(errors, errors[500]), errors.indexOf(errors[500]));
   assert.ok(best < kmeans && kmeans < random);
   assert.equal(nystroem.histogram(errors, 60).reduce((sum, count) => sum + count), errors.length);
+});
+
+test("nystroem: the best three stand near the middles of the three largest groups", () => {
+  const { chosen } = nystroem.triples(), groups = [[0, 18], [18, 30], [30, 37]];
+  assert.deepEqual([data.reached(chosen), data.reached([0, 5, 39]), data.reached([18])], [37, 21, 12]);
+  groups.forEach(([from, to], k) => {
+    const own = Array.from({ length: to - from }, (_, i) => from + i);
+    const middle = [0, 1].map((c) => mean(own.map((i) => data.X[2 * i + c])));
+    const far = (i) => Math.hypot(data.X[2 * i] - middle[0], data.X[2 * i + 1] - middle[1]);
+    own.sort((a, b) => far(a) - far(b));
+    assert.ok(own.slice(0, 2).includes(chosen[k]), `${chosen[k]}`);
+  });
 });
 
 test("nystroem: NDCG flattens before the error does", () => {

@@ -136,6 +136,20 @@ test("nystroem: a link to a step shows its landmarks over all documents", () => 
   assert.ok(marks.every((k) => k > last), `marks ${marks}, documents up to ${last}`);
 });
 
+test("lesson 7 shows the best choice beside the reader's, and no line crosses a name", () => {
+  const stage = stageOf(read("nystroem")), scene = SCENES.nystroem(stage);
+  for (const guess of [PREDICTIONS.nystroem, "shown"]) {
+    scene.show(2, guess, false);
+    const rings = stage.svg.all.filter((one) => one.tag === "circle" && one.attributes.r === "17");
+    assert.equal(rings.length, 3);
+    const words = stage.svg.all.map((one) => one.textContent), { best, mine, drawn } = stage.words;
+    assert.ok(words.includes(`○ ${best}`) && words.includes(`◇ ${guess === "shown" ? drawn : mine}`));
+    const lines = stage.svg.all.filter((one) => /^M[\d.]+ [\d.]+V[\d.]+$/.test(one.attributes.d));
+    const tops = lines.map((one) => one.attributes.d.match(/[\d.]+/g).map(Number)).sort(([a], [b]) => a - b);
+    assert.ok(tops.length >= 3 && tops.every(([, top], k) => k === 0 || top > tops[k - 1][1]));
+  }
+});
+
 test("lesson 5 names its curves where w is not", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
   for (const step of [2, 3]) {
