@@ -201,3 +201,19 @@ test("alpha: all pairs pull, as the formula says; a larger C silences some and r
   assert.ok(strong.values.filter((value) => value > 0).length < values.filter((value) => value > 0).length);
   assert.ok(dual.spectrum(strong.values, strong.rows, columns).rank > 4);
 });
+
+test("alpha: the hinge pulls equally or not at all, the logistic loss always; its rank is higher, its tail tiny", () => {
+  const of = (exponent, loss) => {
+    const { values, rows, columns } = dual.trained(exponent, loss);
+    const pairs = values.filter((_, k) => dual.isPair(k, columns)), found = dual.spectrum(values, rows, columns);
+    const kinds = new Set(pairs.map((one) => one.toFixed(9)));
+    return { ...found, silent: pairs.filter((one) => one === 0).length, kinds };
+  };
+  const [first, last] = [-8, 4].map((exponent) => of(exponent, "hinge"));
+  assert.deepEqual([first.rank, first.silent, first.kinds.size, last.kinds.size], [2, 0, 1, 2]);
+  assert.ok(last.rank > first.rank && last.silent > 0);
+  for (const exponent of [-8, alpha.START, 4]) {
+    const { rank, silent, energy } = of(exponent, "logistic");
+    assert.ok(rank >= of(exponent, "squaredHinge").rank && silent === 0 && energy > 0.9999);
+  }
+});

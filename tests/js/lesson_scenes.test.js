@@ -196,3 +196,13 @@ test("lesson 3 says what the reader's own line charges, beside the nearest loss"
   assert.match(read("loss").steps[1].text.join(), /t = −1 .* t = 0\.5 .* t = 2 /);
   assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
 });
+
+test("lesson 9 counts no more tables than the rank, and says what the chosen loss changes", () => {
+  const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage);
+  scene.show(4, "shown", false);
+  assert.deepEqual([scene.facts().few, scene.facts().changes], ["4", stage.words.changes.squaredHinge]);
+  press("hinge")(scene);
+  nudge("C", -5)(scene);
+  const { rank, few, changes } = scene.facts();
+  assert.deepEqual([rank, few, changes], ["2", "2", stage.words.changes.hinge]);
+});
