@@ -66,7 +66,8 @@ def test_the_last_lesson_has_an_end(offline: Page, files: dict[str, Path]) -> No
         before = head.inner_text()
         offline.get_by_role("button", name=words["finish"]).click()
         expect(head).to_have_text(words["end"]["head"])
-        expect(offline.locator(".lesson .text li")).to_have_text([one["text"] for one in words["end"]["pages"]])
+        pages = [one["text"] for one in words["end"]["pages"]]
+        expect(offline.locator(".lesson .text li")).to_have_text(pages)
         expect(offline.get_by_role("button", name=words["finish"])).to_be_hidden()
         offline.keyboard.press("ArrowLeft")
         expect(head).to_have_text(before)

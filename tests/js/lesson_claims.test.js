@@ -202,7 +202,7 @@ test("alpha: all pairs pull, as the formula says; a larger C silences some and r
   assert.ok(dual.spectrum(strong.values, strong.rows, columns).rank > 4);
 });
 
-test("alpha: the hinge pulls equally or not at all, the logistic loss always; its rank is higher, its tail tiny", () => {
+test("alpha: the hinge pulls equally or not at all; the logistic loss always, at a higher rank", () => {
   const of = (exponent, loss) => {
     const { values, rows, columns } = dual.trained(exponent, loss);
     const pairs = values.filter((_, k) => dual.isPair(k, columns)), found = dual.spectrum(values, rows, columns);
