@@ -47,7 +47,7 @@ TERMS = {
     "Random Fourier features": Term(
         r"\brandom Fourier\b",
         "Cosines of random directions: averages give the kernel. "
-        "Twice the mean product of two documents' cosines is near their similarity; more cosines come nearer.",
+        "Twice the mean product of two documents' cosines is near their similarity: the more, the nearer.",
         "rahimi2007",
     ),
     "Fold": Term(
