@@ -3,6 +3,7 @@
 import { contour } from "../../playground/geometry.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint, ofTerm } from "../kit/paint.js";
+import { within as held } from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 import {
   C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, nearRings, newtonPath,
@@ -178,9 +179,10 @@ class Newton {
     });
   }
 
-  // At the bottom left, or at the top left where w is below. The paths have names once they are whole.
+  // At the bottom left, or at the top left where Newton's path is below. The paths have names once they are whole.
   names() {
-    const below = this.w[0] < 0 && this.w[1] < 0, kinds = ["ring", "kink"];
+    const corner = (sign) => this.newton.filter(([a, b]) => a < 0.4 && sign * b > 0.6).length;
+    const below = corner(-1) > corner(1), kinds = ["ring", "kink"];
     if (this.step !== 3 && this.share === 1) kinds.push("newton", "gradient");
     const height = 22 * kinds.length, [x, y] = [this.left + 10, below ? 10 : this.side - height - 10];
     this.paint.put("over", "key", "rect", { x: x - 4, y: y - 2, width: 196, height: height + 4, class: "key" });
@@ -199,13 +201,16 @@ class Newton {
 
   // The present weights, and the way downhill.
   drawPoint() {
-    const [x, y] = this.at(this.w), { gradient } = bowl(this.w), { words } = this.stage;
+    const [x, y] = this.at(this.w), { gradient, lowest } = bowl(this.w), { words } = this.stage;
     const norm = Math.hypot(...gradient) || 1;
     const tip = this.w.map((one, axis) => one - (0.55 * gradient[axis]) / norm);
     if (this.step !== 2) {
       this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`, ofTerm("g"));
-      const [tx, ty] = this.at(tip.map((one, axis) => one - (0.16 * gradient[axis]) / norm));
-      this.paint.put("over", "g", "text", { x: tx, y: ty, class: `name halo${this.glow("g")}` }, words.slope);
+      const [tx, ty] = this.at(tip), [u, v] = gradient;
+      const jump = lowest.map((one, axis) => one - this.w[axis]);
+      const by = (u * jump[1] > v * jump[0] ? 16 : -16) / norm; // beside the line, where no path leads
+      const place = { x: tx + by * v, y: ty + by * u };
+      this.paint.put("over", "g", "text", { ...place, class: `name halo${this.glow("g")}` }, words.slope);
     }
     const [nameX, nameY] = this.beside([x, y], gradient);
     this.paint.put("over", "w name", "text", { x: nameX, y: nameY, class: `name halo${this.glow("w")}` }, "w");
@@ -231,7 +236,9 @@ class Newton {
   beside([x, y], [u, v]) {
     const by = 22 / (Math.hypot(u, v) || 1), { left, side } = this;
     const places = [[u, v], [v, -u], [-v, u]].map(([a, b]) => [x + by * a, y - by * b]);
-    return places.find(([a, b]) => a > left + 10 && a < left + side - 10 && b > 14 && b < side - 8) ?? places[0];
+    const inside = ([a, b]) => a > left + 10 && a < left + side - 10 && b > 14 && b < side - 8;
+    const edge = [held(x, left + 12, left + side - 12), held(y > side / 2 ? y + 22 : y - 22, 14, side - 8)];
+    return places.find(inside) ?? edge;
   }
 
   move(place) {
