@@ -18,7 +18,7 @@ from tools import lessons
 from tools.browser import REPOSITORY, chromium
 
 GUESSES = {
-    "pairs": "0_1_0_0_0_0_0_0_0_0_0_0_1",
+    "pairs": "1_1_0_0_0_0_0_0_0_0_0_0_1",
     "ndcg": "0.7_0.6_0.65",
     "loss": "5_4_3.2_2.4_1.8_1.4_1_0.5_0.2_0_0",
     "regularisation": "0.85_0.87_0.9_0.92_0.95_0.94_0.9_0.8",

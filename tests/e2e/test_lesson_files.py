@@ -58,6 +58,23 @@ def test_a_file_works_offline_and_keeps_its_state(offline: Page, files: dict[str
     expect(page.locator(".lesson h2")).to_have_text(_head("ndcg", 0))
 
 
+def test_the_last_lesson_has_an_end(offline: Page, files: dict[str, Path]) -> None:
+    words, last = lessons.texts("frame"), lessons.texts("frame")["lessons"][-1]
+    for name in ("lessons", last):
+        offline.goto(f"{files[name].as_uri()}#lesson={last}&step=5&guess=shown")
+        head = offline.locator(".lesson h2")
+        before = head.inner_text()
+        offline.get_by_role("button", name=words["finish"]).click()
+        expect(head).to_have_text(words["end"]["head"])
+        pages = [one["text"] for one in words["end"]["pages"]]
+        expect(offline.locator(".lesson .text li")).to_have_text(pages)
+        expect(offline.get_by_role("button", name=words["finish"])).to_be_hidden()
+        offline.keyboard.press("ArrowLeft")
+        expect(head).to_have_text(before)
+    offline.goto(f"{files['pairs'].as_uri()}#lesson=pairs&step=5&guess=shown")
+    expect(offline.locator(".lesson .ways .main")).to_be_hidden()
+
+
 def test_the_playground_works_offline_and_keeps_its_state(offline: Page, files: dict[str, Path]) -> None:
     page, address = offline, files["playground"].as_uri()
     page.goto(f"{address}#pmap=Nystr%C3%B6m&pm=8&peach=8&docs=0.100.-100.4.1_5_z2.10.20&pset=XOR")

@@ -29,6 +29,15 @@ def test_a_double_click_makes_a_tie(server: Server, page: Page) -> None:
     expect(page.locator(".lesson .figure .band")).to_have_count(3)
 
 
+def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/lessons?lesson={WORDS['lessons'][-1]}&step=5&guess=shown")
+    page.get_by_role("button", name=WORDS["finish"]).click()
+    expect(page.locator(".lesson h2")).to_have_text(WORDS["end"]["head"])
+    first = WORDS["end"]["pages"][0]
+    page.get_by_role("link", name=first["text"]).click()
+    expect(page).to_have_url(re.compile(first["page"]))
+
+
 def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/lessons")

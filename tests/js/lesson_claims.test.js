@@ -29,12 +29,25 @@ test("nystroem: K̃ is exact in the landmarks' columns", () => {
 });
 
 test("nystroem: the reader's choice is counted among all choices of three", () => {
-  const { errors, best, random, kmeans } = nystroem.triples();
+  const { errors, best, chosen, random, kmeans } = nystroem.triples();
   assert.equal(errors.length, (40 * 39 * 38) / 6);
+  assert.equal(data.errorOfTriple(...chosen), best);
   assert.equal(nystroem.better(errors, best), 0);
   assert.equal(nystroem.better(errors, errors[500]), errors.indexOf(errors[500]));
   assert.ok(best < kmeans && kmeans < random);
   assert.equal(nystroem.histogram(errors, 60).reduce((sum, count) => sum + count), errors.length);
+});
+
+test("nystroem: the best three stand near the middles of the three largest groups", () => {
+  const { chosen } = nystroem.triples(), groups = [[0, 18], [18, 30], [30, 37]];
+  assert.deepEqual([data.reached(chosen), data.reached([0, 5, 39]), data.reached([18])], [37, 21, 12]);
+  groups.forEach(([from, to], k) => {
+    const own = Array.from({ length: to - from }, (_, i) => from + i);
+    const middle = [0, 1].map((c) => mean(own.map((i) => data.X[2 * i + c])));
+    const far = (i) => Math.hypot(data.X[2 * i] - middle[0], data.X[2 * i + 1] - middle[1]);
+    own.sort((a, b) => far(a) - far(b));
+    assert.ok(own.slice(0, 2).includes(chosen[k]), `${chosen[k]}`);
+  });
 });
 
 test("nystroem: NDCG flattens before the error does", () => {
@@ -187,4 +200,20 @@ test("alpha: all pairs pull, as the formula says; a larger C silences some and r
   const strong = dual.trained(4);
   assert.ok(strong.values.filter((value) => value > 0).length < values.filter((value) => value > 0).length);
   assert.ok(dual.spectrum(strong.values, strong.rows, columns).rank > 4);
+});
+
+test("alpha: the hinge pulls equally or not at all; the logistic loss always, at a higher rank", () => {
+  const of = (exponent, loss) => {
+    const { values, rows, columns } = dual.trained(exponent, loss);
+    const pairs = values.filter((_, k) => dual.isPair(k, columns)), found = dual.spectrum(values, rows, columns);
+    const kinds = new Set(pairs.map((one) => one.toFixed(9)));
+    return { ...found, silent: pairs.filter((one) => one === 0).length, kinds };
+  };
+  const [first, last] = [-8, 4].map((exponent) => of(exponent, "hinge"));
+  assert.deepEqual([first.rank, first.silent, first.kinds.size, last.kinds.size], [2, 0, 1, 2]);
+  assert.ok(last.rank > first.rank && last.silent > 0);
+  for (const exponent of [-8, alpha.START, 4]) {
+    const { rank, silent, energy } = of(exponent, "logistic");
+    assert.ok(rank >= of(exponent, "squaredHinge").rank && silent === 0 && energy > 0.9999);
+  }
 });

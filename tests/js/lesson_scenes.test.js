@@ -136,8 +136,27 @@ test("nystroem: a link to a step shows its landmarks over all documents", () => 
   assert.ok(marks.every((k) => k > last), `marks ${marks}, documents up to ${last}`);
 });
 
+test("lesson 7 shows the best choice beside the reader's, and no line crosses a name", () => {
+  const stage = stageOf(read("nystroem")), scene = SCENES.nystroem(stage);
+  for (const guess of [PREDICTIONS.nystroem, "shown"]) {
+    scene.show(2, guess, false);
+    const rings = stage.svg.all.filter((one) => one.tag === "circle" && one.attributes.r === "17");
+    assert.equal(rings.length, 3);
+    const words = stage.svg.all.map((one) => one.textContent), { best, mine, drawn } = stage.words;
+    assert.ok(words.includes(`○ ${best}`) && words.includes(`◇ ${guess === "shown" ? drawn : mine}`));
+    const lines = stage.svg.all.filter((one) => /^M[\d.]+ [\d.]+V[\d.]+$/.test(one.attributes.d));
+    const tops = lines.map((one) => one.attributes.d.match(/[\d.]+/g).map(Number)).sort(([a], [b]) => a - b);
+    assert.ok(tops.length >= 3 && tops.every(([, top], k) => k === 0 || top > tops[k - 1][1]));
+  }
+});
+
 test("lesson 5 names its curves where w is not", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
+  for (const step of [2, 3]) {
+    scene.show(step, "shown", false);
+    const words = stage.svg.all.map((one) => one.textContent);
+    assert.ok(words.includes(stage.words.ring) && words.includes(stage.words.kink), "thin lines have a legend");
+  }
   scene.show(4, "shown", false);
   for (const at of [[-2, -2], [-2, 2]]) {
     scene.move(at);
@@ -147,4 +166,43 @@ test("lesson 5 names its curves where w is not", () => {
     assert.equal(lines.length, 2);
     for (const line of lines) assert.ok(Math.abs(line.attributes.y1 - w.attributes.cy) > 30, `${at}`);
   }
+});
+
+test("lesson 1 tells found, wrongly marked and missed lines apart, and a line lights up before a click", () => {
+  const stage = stageOf(read("pairs")), scene = SCENES.pairs(stage), guess = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+  const count = (name) => stage.svg.all.filter((one) => one.attributes.class === name).length;
+  scene.show(0, null, false);
+  assert.equal(count("pair right across"), 0, "what joins two queries is no pair");
+  scene.show(1, null, false);
+  assert.equal(count("pair right across"), 3);
+  const grips = stage.svg.children.at(-1).children, aims = grips.filter((one) => one.attributes.class === "aim");
+  assert.equal(aims.length, 13);
+  for (const aim of aims) assert.match(grips[grips.indexOf(aim) - 1].dataset.grip, /^line/); // as the style sheet needs
+  scene.show(2, guess, false);
+  const found = ["found", "over", "missed"].map((kind) => count(`judged ${kind}`) - 1); // without the legend
+  assert.deepEqual(found, [1, 2, 2]);
+  assert.deepEqual(found, ["hits", "over", "missed"].map((name) => Number(scene.facts()[name])));
+  const words = stage.svg.all.map((one) => one.textContent);
+  for (const named of Object.values(stage.words.judged)) assert.ok(words.includes(named));
+  scene.show(2, "shown", false);
+  assert.equal(count("judged missed"), 0);
+});
+
+test("lesson 3 says what the reader's own line charges, beside the nearest loss", () => {
+  const stage = stageOf(read("loss")), scene = SCENES.loss(stage);
+  scene.show(2, [4, 3.5, 3, 2.5, 2, 1.5, 1, 0.5, 0, 0, 0], false);
+  const facts = scene.facts(), of = (name) => [0, 1, 2].map((k) => Number(facts[name + k]));
+  assert.deepEqual([facts.nearest, of("own"), of("best")], ["hinge", [3, 1.5, 0], [2, 0.5, 0]]);
+  assert.match(read("loss").steps[1].text.join(), /t = −1 .* t = 0\.5 .* t = 2 /);
+  assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
+});
+
+test("lesson 9 counts no more tables than the rank, and says what the chosen loss changes", () => {
+  const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage);
+  scene.show(4, "shown", false);
+  assert.deepEqual([scene.facts().few, scene.facts().changes], ["4", stage.words.changes.squaredHinge]);
+  press("hinge")(scene);
+  nudge("C", -5)(scene);
+  const { rank, few, changes } = scene.facts();
+  assert.deepEqual([rank, few, changes], ["2", "2", stage.words.changes.hinge]);
 });

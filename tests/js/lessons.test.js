@@ -93,7 +93,7 @@ test("a line across queries is never wrong, though its projections change their 
 test("the gap counts lines that are judged otherwise", () => {
   const lines = [true, true, true, true, false].map((counts) => ({ counts }));
   const found = turning.gapOf([true, false, false, true, true], [true, true, true, false, false], lines);
-  assert.deepEqual(found, { gap: 4, hits: 1, missed: 2, over: 1, across: 1 });
+  assert.deepEqual(found, { gap: 4, hits: 1, missed: 2, over: 2, across: 1 });
 });
 
 test("marks of lesson 4 do not hide each other, and move less than their width", () => {
@@ -198,6 +198,17 @@ test("rings of the quadratic pass through the point, and lie on one level", () =
   };
   for (const point of points) close(quadratic(point), 0, 1e-6);
   assert.ok(points.some((point) => descent.distance(point, START) < 0.4));
+});
+
+test("the arcs of lesson 5 are near w, each a tenth of the way closer to the middle", () => {
+  const { START } = descent, { lowest } = descent.bowl(START), whole = descent.ring(START, 1, 720);
+  const arcs = descent.nearRings(START, 0.9);
+  assert.ok(arcs.length >= 3);
+  arcs.forEach((arc, k) => arc.forEach((point, at) => {
+    assert.ok(descent.distance(point, START) < 0.9 && (at === 0 || descent.distance(point, arc[at - 1]) < 0.2));
+    const outer = point.map((one, axis) => lowest[axis] + (one - lowest[axis]) / (1 - k / 10));
+    assert.ok(whole.some((one) => descent.distance(one, outer) < 1e-9));
+  }));
 });
 
 test("on its line a pair has margin 1", () => {

@@ -14,7 +14,8 @@ import pytest
 from conftest_pages import Opener
 
 from rankviz.plots.style import DATA_COLOUR, style_of
-from ui.learn.lessons import FOLDER
+from ui.controls.navigation import ENTRIES
+from ui.learn.lessons import FOLDER, texts
 from ui.learn.playground_scene import Scene
 from ui.shell.figures import ON_DARK
 
@@ -66,6 +67,12 @@ def test_a_link_opens_its_page_in_the_same_state(
     params = dict(parse_qsl(query))
     assert {name: params[name] for name in settings} == {name: str(one) for name, one in settings.items()}
     assert not open_by_menu(page, **params).warning
+
+
+def test_the_end_of_the_lessons_leads_to_pages() -> None:
+    titles = {entry.file: entry.title for entry in ENTRIES}
+    for one in texts("frame")["end"]["pages"]:
+        assert one["text"].startswith(f"{titles[one['page']]}: ")
 
 
 def test_a_method_has_the_same_colour_as_on_every_page() -> None:

@@ -1,4 +1,4 @@
-"""The field's terms in a sentence each, and the papers cited by pages."""
+"""The field's terms in a sentence or two, and the papers cited by pages."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ TERMS = {
     ),
     "Nyström": Term(
         r"\bNyström\b",
-        "Features are similarities to m landmarks, which are training documents.",
+        "Features are similarities to m landmarks, which are training documents. "
+        "So training does not need the similarity of every two documents.",
         "williams2001",
     ),
     "Random Fourier features": Term(
         r"\brandom Fourier\b",
-        "Cosines of random directions: averages give the kernel.",
+        "Cosines of random directions: averages give the kernel. "
+        "Twice the mean product of two documents' cosines is near their similarity: the more, the nearer.",
         "rahimi2007",
     ),
     "Fold": Term(

@@ -7,6 +7,8 @@
 //   { "sum": parts, "from": parts, "to": parts } a sum
 //   { "text": "words" }                          upright words
 
+import { made } from "../shell/elements.js";
+
 const MATH = "http://www.w3.org/1998/Math/MathML";
 
 function math(name, attributes, ...children) {
@@ -40,4 +42,19 @@ function symbol(text) {
   return math("mo", { stretchy: "false" }, text);
 }
 
-export const formula = (parts) => math("math", { display: "block" }, row(parts));
+// Return a formula with the list of its terms; told(tag, text, attributes) makes an element with a text.
+export function withTerms({ formula, terms }, told) {
+  const list = Object.entries(terms).map(([term, means]) => (
+    made("li", {}, told("button", means, { type: "button", "data-term": term }))));
+  return made("div", { class: "formula" }, math("math", { display: "block" }, row(formula)),
+    made("ul", { class: "terms" }, ...list));
+}
+
+// Make the letters of a wide formula smaller.
+export function fit(box) {
+  const whole = box.querySelector("math");
+  if (!whole) return;
+  whole.style.fontSize = "";
+  const share = whole.clientWidth / whole.scrollWidth;
+  if (share < 1) whole.style.fontSize = `${parseFloat(getComputedStyle(whole).fontSize) * share * 0.98}px`;
+}

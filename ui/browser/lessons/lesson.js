@@ -2,7 +2,7 @@
 //
 // `show(parent, { words, text, dark, state, onState, app, next })` shows a lesson, and changes it when it is called
 // again. It needs no Streamlit, so a file on a disk can call it.
-//   words    texts/frame.json: words of the frame; also the order of the lessons
+//   words    texts/frame.json: words of the frame, and of the end; also the order of the lessons
 //   text     texts/NAME.json: all words of the lesson. text.scene names its scene in scenes.js
 //   dark     true on a dark page; left out, the colour of the page tells
 //   state    { lesson, step: 0 … 4, guess }; guess is "", "shown" (the reader asked for the answer), or the
@@ -47,10 +47,12 @@
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
 // kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces,
-// kit/motion.js movements, kit/look.js documents with grades. lesson.css has the looks of marks.
+// kit/motion.js movements, kit/look.js documents with grades, kit/verdict.js marks of what was found or missed.
+// lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
-import { formula } from "./formula.js";
+import { fit, withTerms } from "./formula.js";
+import { isDark } from "./kit/look.js";
 import { SHOWN, asGuess, asText, filled } from "./kit/words.js";
 import { SCENES } from "./scenes.js";
 
@@ -80,7 +82,7 @@ class Lesson {
     this.head = made("h2", {});
     this.dots = made("ol", { class: "steps" });
     this.side = made("div", { class: "text" });
-    this.back = made("button", { type: "button", class: "quiet", onclick: () => this.go(this.step - 1) });
+    this.back = made("button", { type: "button", class: "quiet", onclick: this.backward });
     this.answer = made("button", { type: "button", class: "quiet", onclick: () => this.commit(SHOWN) });
     this.on = made("button", { type: "button", class: "main", onclick: () => this.forward() });
     this.status = made("p", { class: "status", role: "status" });
@@ -135,7 +137,7 @@ class Lesson {
     if (!this.root.isConnected || (width === this.stage.width && height === this.stage.height)) return;
     Object.assign(this.stage, { width, height });
     this.scene.draw();
-    this.fitFormula();
+    fit(this.side);
   }
 
   // --- from step to step ----------------------------------------------------------------------------------
@@ -157,6 +159,18 @@ class Lesson {
     if (this.step === GUESS) this.commit(this.scene.guess());
     else if (this.step < FREE) this.go(this.step + 1);
     else if (this.next) this.onState({ lesson: this.next.lesson, step: 0, guess: "" });
+    else this.finish();
+  }
+
+  backward = () => this.go(this.ended ? this.step : this.step - 1);
+
+  // What was learned, after the last lesson; the figure stays.
+  finish() {
+    this.ended = true;
+    this.makeText();
+    this.facts();
+    this.back.focus({ preventScroll: true });
+    this.stage.say(this.head.textContent);
   }
 
   commit(guess) {
@@ -185,7 +199,8 @@ class Lesson {
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
-    this.go(this.step + by);
+    if (by < 0) this.backward();
+    else this.go(this.step + 1);
   }
 
   // --- drawing --------------------------------------------------------------------------------------------
@@ -193,6 +208,7 @@ class Lesson {
   draw(step, fresh) {
     this.step = step;
     this.lit = null;
+    this.ended = false;
     this.root.dataset.step = step;
     this.scene.show(step, this.guess, fresh);
     this.makeDots();
@@ -214,7 +230,7 @@ class Lesson {
 
   // The texts of a step as elements, whose templates `facts` fills.
   makeText() {
-    const step = this.text.steps[this.step], shown = this.guess === SHOWN && step.shown;
+    const step = this.ended ? this.words.end : this.text.steps[this.step], shown = this.guess === SHOWN && step.shown;
     this.templates = [[this.head, (shown && step.shownHead) || step.head]];
     const told = (tag, text, attributes = {}) => {
       const element = made(tag, attributes);
@@ -233,17 +249,14 @@ class Lesson {
       this.link = told("a", step.page, { class: "page" });
       parts.push(made("p", {}, this.link));
     }
+    const linked = ({ page, text }) => (this.app === undefined ? text : made("a", { href: this.app + page }, text));
+    if (step.pages) parts.push(made("ul", {}, ...step.pages.map((one) => made("li", {}, linked(one)))));
     this.side.replaceChildren(...parts);
-    this.fitFormula();
+    fit(this.side);
   }
 
   formula(told) {
-    const drawn = formula(this.text.formula);
-    const list = Object.entries(this.text.terms).map(([term, means]) => {
-      const button = told("button", means, { type: "button", "data-term": term });
-      return made("li", {}, button);
-    });
-    const box = made("div", { class: "formula" }, drawn, made("ul", { class: "terms" }, ...list));
+    const box = withTerms(this.text, told);
     this.linkTerms(box);
     return box;
   }
@@ -255,15 +268,6 @@ class Lesson {
     };
     for (const name of ["pointerover", "pointerdown", "focusin"]) box.addEventListener(name, light);
     for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, () => this.light(null));
-  }
-
-  // Make the letters of a wide formula smaller.
-  fitFormula() {
-    const drawn = this.side.querySelector("math");
-    if (!drawn) return;
-    drawn.style.fontSize = "";
-    const share = drawn.clientWidth / drawn.scrollWidth;
-    if (share < 1) drawn.style.fontSize = `${parseFloat(getComputedStyle(drawn).fontSize) * share * 0.98}px`;
   }
 
   // Light up a term in the formula, in its list and in the figure.
@@ -280,18 +284,13 @@ class Lesson {
     if (this.link) this.link.href = this.app + this.scene.link();
     write(this.back, words.back);
     write(this.answer, words.answer);
-    write(this.on, step === GUESS ? words.commit : step < FREE ? words.next : filled(words.onward, this.next ?? {}));
+    const last = this.text.scene === words.lessons.at(-1), onward = last ? words.finish : words.onward;
+    write(this.on, step === GUESS ? words.commit : step < FREE ? words.next : filled(onward, this.next ?? {}));
     this.back.hidden = step === QUESTION;
     this.answer.hidden = step !== GUESS;
-    this.on.hidden = step === FREE && !this.next;
+    this.on.hidden = step === FREE && !this.next && (!last || this.ended);
     this.on.setAttribute("aria-disabled", String(!ready));
   }
-}
-
-// A theme can change without a message from Python.
-function isDark(element) {
-  const [red, green, blue] = getComputedStyle(element).backgroundColor.match(/[\d.]+/g).map(Number);
-  return red + green + blue < 384;
 }
 
 function write(element, text) {

@@ -53,13 +53,25 @@ export function quality(map) {
   return mean(OTHERS.map((one) => ndcg(scores(one), one.y, "compared", AT).value));
 }
 
-// Return the errors of all choices of three landmarks, in rising order.
+// Return the errors of all choices of three landmarks, in rising order, and the best choice.
 export function allTriples() {
   const found = [];
   for (let a = 0; a < N; a++) {
-    for (let b = a + 1; b < N; b++) for (let c = b + 1; c < N; c++) found.push(errorOfTriple(a, b, c));
+    for (let b = a + 1; b < N; b++) {
+      for (let c = b + 1; c < N; c++) found.push({ error: errorOfTriple(a, b, c), chosen: [a, b, c] });
+    }
   }
-  return Float64Array.from(found).sort();
+  found.sort((one, other) => one.error - other.error);
+  return { errors: Float64Array.from(found, ({ error }) => error), chosen: found[0].chosen };
+}
+
+// Return how many documents are in the groups of these.
+export function reached(positions) {
+  let end = 0;
+  return GROUPS.reduce((sum, [size]) => {
+    end += size;
+    return sum + (positions.some((i) => i >= end - size && i < end) ? size : 0);
+  }, 0);
 }
 
 export const errorOfTriple = (...positions) => approximation(landmarkMap(positions)).error;

@@ -36,6 +36,17 @@ export function ring(w, share, points = 72) {
   });
 }
 
+// The parts of every tenth ring that are nearer to w than `far`, from w to the middle.
+export function nearRings(w, far) {
+  const arcs = [1, 0.9, 0.8, 0.7, 0.6].map((share) => {
+    const points = ring(w, share, 720).slice(1), inside = points.map((one) => distance(one, w) < far);
+    const start = inside.findIndex((one, k) => one && !inside.at(k - 1)); // a ring may begin within the part
+    const turned = [...points.slice(start), ...points.slice(0, start)];
+    return turned.slice(0, inside.filter(Boolean).length);
+  });
+  return arcs.filter((arc) => arc.length > 1);
+}
+
 // Newton's points from w, each at the lowest point of the quadratic at the one before.
 export function newtonPath(w, most = 30) {
   const path = [[...w]];

@@ -4,6 +4,7 @@ import { dot, eigenSymmetric, gram, random, singularValues } from "../../core/nu
 import { LOSSES, alpha, fit } from "../../core/ranking.js";
 
 const N = 24, DIM = 5, SEED = 1, SCALE = 0.3, NOISE = 3, CUTS = [0.5, 0.8];
+export const FEW = 4; // singular values whose energy is told
 export const TOLERANCE = 1e-6; // a singular value counts above this share of the largest
 
 // Draw the documents, those with the highest grade first.
@@ -35,7 +36,7 @@ export function inexact(values, share, seed = 1) {
 }
 
 // Return the singular values, descending, as shares of the largest; the rank; and the energy of the first k.
-export function spectrum(values, rows, columns, k = 4) {
+export function spectrum(values, rows, columns, k = FEW) {
   const found = singularValues(values, rows, columns), squares = found.map((value) => value * value);
   const sum = (list) => list.reduce((total, value) => total + value, 0);
   const shares = found.map((value) => value / found[0]), energy = sum(squares.subarray(0, k)) / sum(squares);

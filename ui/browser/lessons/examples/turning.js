@@ -43,7 +43,7 @@ export function gapOf(marked, wrong, lines) {
     gap: count((mine, truth) => mine !== truth),
     hits: count((mine, truth) => mine && truth),
     missed: count((mine, truth) => !mine && truth),
-    over: count((mine, truth, counts) => mine && !truth && counts),
+    over: count((mine, truth) => mine && !truth),
     across: count((mine, _, counts) => mine && !counts),
   };
 }

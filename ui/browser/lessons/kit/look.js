@@ -13,6 +13,12 @@ export function inkOn(colour) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#10201e" : "#ffffff";
 }
 
+// A theme can change without a message from Python.
+export function isDark(element) {
+  const [red, green, blue] = getComputedStyle(element).backgroundColor.match(/[\d.]+/g).map(Number);
+  return red + green + blue < 384;
+}
+
 // Draw a document: the shape of its query in the colour of its grade, with the number of the grade if it is large.
 export function drawDocument(paint, layer, key, { x, y, grade, query = 0, size, dark, kind = "" }) {
   const fill = gradeColour(grade, dark), transform = `translate(${x} ${y}) scale(${size})`;

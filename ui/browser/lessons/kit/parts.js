@@ -93,7 +93,7 @@ export function drawPoint(paint, key, plot, [x, y], colour, r = 7) {
 }
 
 export function drawText(paint, key, x, y, text, { anchor = "middle", colour = null, name = "" } = {}) {
-  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "3px" };
+  const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
   const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }

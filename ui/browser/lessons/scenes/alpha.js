@@ -78,7 +78,7 @@ class Alpha {
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
       fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
       t: number(scores[winners[row]] - scores[losers[column]]), a: number(values[row * columns + column], 3),
-      twoC: powerOf(this.exponent + 1),
+      twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
     };
     return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
   }
@@ -138,7 +138,7 @@ class Alpha {
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
   drawMatrix(context, key, box, values, name, labelled) {
     const { rows, columns } = this.model, colour = parts.methodColour("data", this.stage.dark);
-    const top = Math.max(...(this.step === FREE ? values : first().values)), room = labelled ? 14 : 0;
+    const top = Math.max(...(this.step === FREE ? values : first().values)), room = labelled ? 20 : 0;
     const below = parts.themeColour(this.stage, "--wrong");
     parts.drawHeat(context, values.map((value) => value / top), rows, columns, box, colour, below);
     parts.drawFrame(this.paint, key, { ...box, y: box.y - room, height: box.height + room }, name);
@@ -148,8 +148,8 @@ class Alpha {
     const told = (grade, side, px, py) => parts.drawText(this.paint, `${key} ${side}${grade}`, px, py, String(grade));
     told(2, "row", x - 14, y + (above / 2) * (height / rows));
     told(1, "row", x - 14, y + ((above + rows) / 2) * (height / rows));
-    told(1, "column", x + (beside / 2) * (width / columns), y - 9);
-    told(0, "column", x + ((beside + columns) / 2) * (width / columns), y - 9);
+    told(1, "column", x + (beside / 2) * (width / columns), y - 10);
+    told(0, "column", x + ((beside + columns) / 2) * (width / columns), y - 10);
   }
 
   // Rows of grade 2, and columns of grade 1.
@@ -197,11 +197,11 @@ class Alpha {
   }
 
   drawControls({ x, y, width }) {
-    const { words } = this.stage, half = (width - 48) / 2, slider = (key, left, at, settings) => (
+    const { words } = this.stage, half = (width - 68) / 2, slider = (key, left, at, settings) => (
       parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
     slider("C", x + 14, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
       set: (to) => this.tell({ exponent: EXPONENTS[to] }) });
-    slider("error", x + 34 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
+    slider("error", x + 54 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
       text: (share) => `${Number((100 * share).toFixed(1))} %`, set: (to) => this.tell({ share: SHARES[to] }) });
     const each = (width - 28 - 16) / 3;
     TRAINED.forEach((loss, k) => {
@@ -227,10 +227,10 @@ class Alpha {
     const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
     this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });
     if (this.step !== REVEAL || !Array.isArray(this.told)) return;
-    const x = plot.x(this.chosen + 0.5), anchor = this.chosen > 6 ? "end" : "start";
+    const x = plot.x(this.chosen + 0.5), [anchor, by] = this.chosen > 6 ? ["end", -8] : ["start", 8];
     const mine = parts.strokeOf("var(--guess)", 4);
     this.paint.put("lines", "mine", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...mine });
     const look = { anchor, colour: "var(--guess)" };
-    parts.drawText(this.paint, "mine name", x, plot.top + 8, filled(words.mine, this.facts()), look);
+    parts.drawText(this.paint, "mine name", x + by, plot.top + 8, filled(words.mine, this.facts()), look);
   }
 }

@@ -10,6 +10,7 @@ import { filled, number } from "../kit/words.js";
 import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "../examples/pulls.js";
 import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../examples/turning.js";
 
+const ASKED = [-1, 0.5, 2]; // margins of the pairs that step 1 names
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 // where the names of the losses are: a margin, and pixels from the curve there
 const NAMES = { zeroOne: [-1.5, 0, 16], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
@@ -54,10 +55,12 @@ class Loss {
 
   facts() {
     const drawn = this.sketch.values(), [nearest] = drawn ? distances(drawn) : [null], { words } = this.stage;
+    const charged = (name, at) => Object.fromEntries(ASKED.map((t, k) => [`${name}${k}`, drawn ? number(at(t)) : ""]));
     const list = pulled(this.loss, this.w), count = (test) => String(list.filter(test).length);
     return {
       t: number(this.t), value: number(LOSSES[this.loss].value(this.t)), short: number(Math.max(0, 1 - this.t)),
       nearest: nearest ? words.losses[nearest.loss] : "", gap: nearest ? number(nearest.gap) : "",
+      ...charged("own", (t) => drawn[MARGINS.indexOf(t)]), ...charged("best", (t) => LOSSES[nearest.loss].value(t)),
       loss: words.losses[this.loss], trained: words.losses[this.trained()],
       pairs: String(list.length), wrong: count(({ t }) => t <= 0),
       pulling: count(({ pull }) => pull > 0), silent: count(({ pull }) => pull === 0),
@@ -102,7 +105,7 @@ class Loss {
       if (this.step === 0 || this.step === 3) this.drawPair();
       if (this.step === 1) this.drawSketch();
       if (this.step >= 2) this.drawLosses();
-      if (this.step === 2 && Array.isArray(this.told)) this.sketch.line(this.paint, "lines", this.plot);
+      if (this.step === 2 && Array.isArray(this.told)) this.drawOwn();
       if (this.step === 3) this.drawTerms();
       if (this.step === 4) this.drawPulls();
     });
@@ -156,6 +159,15 @@ class Loss {
       label: (t) => filled(words.at, { t: number(t, 1) }),
       changed: () => { this.draw(); this.stage.changed(); },
     });
+  }
+
+  // The reader's line, with its name above its right end, or below it at the top.
+  drawOwn() {
+    const { paint, plot, stage: { words } } = this, ends = this.told.slice(-4);
+    const [low, high] = [Math.min(...ends), Math.max(...ends)];
+    const y = high > TOP - 0.5 ? plot.y(low) + 20 : plot.y(high) - 14;
+    this.sketch.line(paint, "lines", plot);
+    paint.put("over", "mine", "text", { x: plot.x(HIGH), y, class: "label end-note guess-text" }, words.mine);
   }
 
   // The losses, one after the other, with their names; in the last step a name chooses one.

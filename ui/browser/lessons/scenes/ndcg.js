@@ -220,7 +220,7 @@ class List {
     if (this.step === 0) return;
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
-      this.paint.put("back", `name${k}`, "text", { x, y: y - 20, class: "label start" }, names[k]);
+      this.paint.put("back", `name${k}`, "text", { x, y: y - 22, class: "label start" }, names[k]);
       const gauge = { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" };
       this.paint.put("back", `gauge${k}`, "rect", gauge);
       const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
@@ -251,7 +251,7 @@ class List {
     }
     const told = low < best ? `${number(low, 3)} – ${number(best, 3)}` : number(value, 3);
     if (grown < 1) return;
-    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end" }, told);
+    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 22, class: "label end" }, told);
   }
 
   drawGuess(k, { x, y, length }) {
@@ -260,13 +260,13 @@ class List {
       const end = x + length * TRUTH[k];
       this.paint.put("over", `gap${k}`, "line", { x1: now, x2: end, y1: y, y2: y, class: "gap-line" });
     }
-    const look = { d: `M${now} ${y - 14}L${now + 11} ${y}L${now} ${y + 14}L${now - 11} ${y}Z` };
+    const look = { d: `M${now} ${y - 12}L${now + 11} ${y}L${now} ${y + 12}L${now - 11} ${y}Z` };
     if (done) {
       this.paint.put("over", `guess${k}`, "path", { ...look, class: "handle set" });
       return;
     }
     const told = this.placed[k] === null ? words.unset : number(at);
-    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 20, class: "label end guess-text" },
+    this.paint.put("over", `value${k}`, "text", { x: x + length, y: y - 22, class: "label end guess-text" },
       this.placed[k] === null ? "?" : number(at));
     this.paint.grip("grips", `guess${k}`, "path", {
       ...look, class: `handle${this.placed[k] === null ? "" : " set"}`, "aria-label": words.rows[k],

@@ -3,13 +3,15 @@
 import { contour } from "../../playground/geometry.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint, ofTerm } from "../kit/paint.js";
+import { within as held } from "../kit/parts.js";
 import { filled, number } from "../kit/words.js";
 import {
-  C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, newtonPath, ring,
+  C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, nearRings, newtonPath,
+  ring,
 } from "../examples/descent.js";
 import { playground } from "../examples/turning.js";
 
-const SECONDS = 6, STEP = 0.1;
+const SECONDS = 6, STEP = 0.1, NEAR = 0.9;
 const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);
 const rounded = (value) => Math.round(within(value) * 100) / 100;
 const clamped = (value) => Math.min(Math.max(value, 0), 1);
@@ -95,8 +97,10 @@ class Newton {
     this.from = (px, py) => [(px - left) / unit - EXTENT, EXTENT - py / unit];
     this.paint.draw(() => {
       this.drawLand();
+      if (this.step === 1) this.drawArcs();
       if (this.step >= 2) this.drawBowl();
       if (this.step >= 2) this.drawPaths();
+      if (this.step >= 2) this.names();
       this.drawPoint();
       if (this.step === 1 || (this.step === 2 && Array.isArray(this.told))) this.drawGuess();
     });
@@ -138,10 +142,20 @@ class Newton {
     const shown = clamped(3 * this.share);
     [1, 0.66, 0.33].forEach((size, k) => {
       if (shown * 3 < k + 0.01) return;
-      const points = ring(this.w, size).map((one) => this.at(one).map((value) => value.toFixed(1)).join(" "));
-      const look = { d: `M${points.join("L")}`, class: `ring${this.glow("H")}` };
+      const look = { d: this.path(ring(this.w, size)), class: `ring${this.glow("H")}` };
       this.paint.put("lines", `ring${k}`, "path", { ...look, ...ofTerm("H") });
     });
+  }
+
+  // What is near w of every tenth ring, to guess the middle from.
+  drawArcs() {
+    nearRings(this.w, NEAR).forEach((arc, k) => {
+      this.paint.put("lines", `arc${k}`, "path", { d: this.path(arc), class: "ring" });
+    });
+  }
+
+  path(points) {
+    return `M${points.map((one) => this.at(one).map((value) => value.toFixed(1)).join(" ")).join("L")}`;
   }
 
   drawPaths() {
@@ -163,17 +177,19 @@ class Newton {
       this.line("lines", `gradient${k}`, from, this.gradient[k + 1], "gradient");
       this.dot("lines", `slow${k}`, this.gradient[k + 1], 2.5, "gradient-point");
     });
-    if (rest === 1) this.names();
   }
 
-  // At the bottom left, or at the top left where w is below.
+  // At the bottom left, or at the top left where Newton's path is below. The paths have names once they are whole.
   names() {
-    const { words } = this.stage, below = this.w[0] < 0 && this.w[1] < 0;
-    const [x, y] = [this.left + 12, below ? 20 : this.side - 44];
-    [["newton", words.newton], ["gradient", words.gradient]].forEach(([kind, text], k) => {
-      this.paint.put("over", `key ${kind}`, "line", { x1: x, x2: x + 26, y1: y + 24 * k, y2: y + 24 * k, class: kind });
-      const told = filled(text, this.facts());
-      this.paint.put("over", `key text ${kind}`, "text", { x: x + 34, y: y + 24 * k, class: "label start halo" }, told);
+    const corner = (sign) => this.newton.filter(([a, b]) => a < 0.4 && sign * b > 0.6).length;
+    const below = corner(-1) > corner(1), kinds = ["ring", "kink"];
+    if (this.step !== 3 && this.share === 1) kinds.push("newton", "gradient");
+    const height = 22 * kinds.length, [x, y] = [this.left + 10, below ? 10 : this.side - height - 10];
+    this.paint.put("over", "key", "rect", { x: x - 4, y: y - 2, width: 196, height: height + 4, class: "key" });
+    kinds.forEach((kind, k) => {
+      const at = y + 11 + 22 * k, told = filled(this.stage.words[kind], this.facts());
+      this.paint.put("over", `key ${kind}`, "line", { x1: x, x2: x + 26, y1: at, y2: at, class: kind });
+      this.paint.put("over", `key text ${kind}`, "text", { x: x + 34, y: at, class: "label start" }, told);
     });
   }
 
@@ -185,20 +201,23 @@ class Newton {
 
   // The present weights, and the way downhill.
   drawPoint() {
-    const [x, y] = this.at(this.w), { gradient } = bowl(this.w), { words } = this.stage;
+    const [x, y] = this.at(this.w), { gradient, lowest } = bowl(this.w), { words } = this.stage;
     const norm = Math.hypot(...gradient) || 1;
     const tip = this.w.map((one, axis) => one - (0.55 * gradient[axis]) / norm);
     if (this.step !== 2) {
       this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`, ofTerm("g"));
-      const [tx, ty] = this.at(tip.map((one, axis) => one - (0.16 * gradient[axis]) / norm));
-      this.paint.put("over", "g", "text", { x: tx, y: ty, class: `name${this.glow("g")}` }, words.slope);
+      const [tx, ty] = this.at(tip), [u, v] = gradient;
+      const jump = lowest.map((one, axis) => one - this.w[axis]);
+      const by = (u * jump[1] > v * jump[0] ? 16 : -16) / norm; // beside the line, where no path leads
+      const place = { x: tx + by * v, y: ty + by * u };
+      this.paint.put("over", "g", "text", { ...place, class: `name halo${this.glow("g")}` }, words.slope);
     }
-    const beside = this.w[0] < 1.8 ? 18 : -18;
-    this.paint.put("over", "w name", "text", { x: x + beside, y: y - 14, class: `name${this.glow("w")}` }, "w");
+    const [nameX, nameY] = this.beside([x, y], gradient);
+    this.paint.put("over", "w name", "text", { x: nameX, y: nameY, class: `name halo${this.glow("w")}` }, "w");
     if (this.step === 3 && this.newton.length > 1) {
       const [nx, ny] = this.at(this.newton[1]);
       this.dot("over", "landing", this.newton[1], 7, `newton-point${this.glow("next")}`);
-      this.paint.put("over", "next", "text", { x: nx + 22, y: ny - 12, class: `name${this.glow("next")}` }, "w⁺");
+      this.paint.put("over", "next", "text", { x: nx + 22, y: ny - 12, class: `name halo${this.glow("next")}` }, "w⁺");
     }
     const kind = `weights${this.glow("w")}`;
     if (this.step < 3) {
@@ -211,6 +230,15 @@ class Newton {
       drag: (px, py) => this.move(this.from(px, py)),
       nudge: (right, up) => this.move([this.w[0] + STEP * right, this.w[1] + STEP * up]),
     });
+  }
+
+  // A place for a name: uphill, where no path leads, or along the slope at the edge of the figure.
+  beside([x, y], [u, v]) {
+    const by = 22 / (Math.hypot(u, v) || 1), { left, side } = this;
+    const places = [[u, v], [v, -u], [-v, u]].map(([a, b]) => [x + by * a, y - by * b]);
+    const inside = ([a, b]) => a > left + 10 && a < left + side - 10 && b > 14 && b < side - 8;
+    const edge = [held(x, left + 12, left + side - 12), held(y > side / 2 ? y + 22 : y - 22, 14, side - 8)];
+    return places.find(inside) ?? edge;
   }
 
   move(place) {

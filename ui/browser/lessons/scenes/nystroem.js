@@ -16,8 +16,8 @@ const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 export const triples = once(() => {
   const drawn = (kind) => (seed, m) => data.landmarkMap(data.drawLandmarks(kind, seed, m));
   const [random, kmeans] = ["random", "kmeans"].map((kind) => data.errors([M], drawn(kind))[0].mean);
-  const errors = data.allTriples();
-  return { errors, best: errors[0], random, kmeans };
+  const { errors, chosen } = data.allTriples();
+  return { errors, best: errors[0], chosen, random, kmeans };
 });
 
 // Error and NDCG against m, by k-means++.
@@ -79,11 +79,12 @@ class Nystroem {
   facts() {
     const { step } = this, found = { n: data.N, cells: data.N ** 2, chosen: this.picked.length, m: this.picked.length };
     if (step === REVEAL) {
-      const { errors, best, random, kmeans } = triples(), mine = data.errorOfTriple(...this.picked);
+      const { errors, best, chosen, random, kmeans } = triples(), mine = data.errorOfTriple(...this.picked);
       const told = { mine, best, random, kmeans }, grouped = (value) => value.toLocaleString("en");
       for (const [name, value] of Object.entries(told)) found[name] = number(value);
       Object.assign(found, {
         all: grouped(errors.length), better: grouped(better(errors, mine)), gap: `+${number(mine - best)}`,
+        reached: data.reached(this.picked), reachedBest: data.reached(chosen),
       });
     }
     if (step === FREE) {
@@ -121,6 +122,7 @@ class Nystroem {
       this.paint.put("back", "square", "rect", { ...this.square, ...parts.strokeOf("var(--edge)", 1) });
       this.drawDocuments();
       this.drawMaps();
+      if (this.step === REVEAL) this.drawBest();
       if (this.step === REVEAL) this.drawHistogram(this.below);
       if (this.step === FREE) this.drawFree(this.below);
     });
@@ -170,6 +172,20 @@ class Nystroem {
         cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": String(on),
         "aria-label": filled(words.document, { k: i + 1, grade }),
       }, { press: () => this.pick(i) });
+    });
+  }
+
+  // The best three, and what the marks in the plane mean.
+  drawBest() {
+    const { words, dark } = this.stage, { x, y } = this.square, blue = parts.methodColour("nystroem", dark);
+    triples().chosen.forEach((i) => {
+      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+      this.paint.put("lines", `best${i}`, "circle", { cx, cy, r: 17, ...parts.strokeOf("var(--good)", 4) });
+    });
+    const own = Array.isArray(this.told) ? "mine" : "drawn";
+    [["best", "○", "var(--good)"], [own, "◇", blue]].forEach(([name, mark, colour], k) => {
+      const look = { anchor: "start", colour };
+      parts.drawText(this.paint, `plane ${name}`, x + 8 + 72 * k, y + 14, `${mark} ${words[name]}`, look);
     });
   }
 
@@ -235,8 +251,9 @@ class Nystroem {
     const mine = Array.isArray(this.told) && data.errorOfTriple(...this.picked);
     const marks = [["best", best, "var(--good)"], ["kmeans", kmeans, parts.methodColour("nystroem", dark)],
       ["random", random, "var(--ink)"], ["mine", mine, "var(--guess)"]].filter(([, at]) => at !== false);
+    marks.sort(([, one], [, other]) => one - other); // so that no line crosses a name
     marks.forEach(([name, at, colour], k) => {
-      const x = plot.x(at), y = plot.top + 8 + 19 * k, left = at > 0.5;
+      const x = plot.x(at), y = plot.top + 8 + 19 * k, left = at > 0.7;
       const look = parts.strokeOf(colour, name === "mine" ? 4 : 2.5), anchor = left ? "end" : "start";
       this.paint.put("lines", name, "path", { d: `M${x} ${y}V${plot.bottom}`, ...look });
       parts.drawText(this.paint, name, x + (left ? -8 : 8), y, `${words[name]} ${number(at)}`, { anchor, colour });

@@ -3,6 +3,7 @@
 import { drawDocument } from "../kit/look.js";
 import { Motion, mix } from "../kit/motion.js";
 import { Paint, ofTerm } from "../kit/paint.js";
+import { aimOf, drawLegend, drawVerdict, ring, verdict } from "../kit/verdict.js";
 import { filled, number } from "../kit/words.js";
 import {
   ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
@@ -157,22 +158,24 @@ class Pairs {
 
   drawLines() {
     const wrong = wrongAt(this.lines, this.places, this.angle), judged = this.step === 2 && Array.isArray(this.told);
+    const after = wrongAt(this.lines, PLACES, FROM + TURN);
     this.lines.forEach((line, k) => {
       const { i, j, counts } = line, [a, b] = [this.places[i], this.places[j]];
-      if (!counts && this.step > 2) return;
+      if (!counts && this.step !== 1 && this.step !== 2) return;
       const near = this.moving && counts
         ? Math.max(0, 1 - Math.min(...turning(line, this.places).map((one) => Math.abs(one - this.angle))) / 2.5) : 0;
       const dim = this.step === 3 && (i !== FORMULA_PAIR[0] || j !== FORMULA_PAIR[1]);
-      const kind = [wrong[k] ? "wrong" : "right", !counts && this.step === 2 && "across", dim && "dim"];
+      const looks = [wrong[k] ? "wrong" : "right", !counts && "across", dim && "dim"];
       this.segment("lines", `pair${k}`, a, b, {
-        class: `pair ${kind.filter(Boolean).join(" ")}`, style: `--near:${near.toFixed(2)}`,
+        class: `pair ${looks.filter(Boolean).join(" ")}`, style: `--near:${near.toFixed(2)}`,
       });
       const [x, y] = this.at([mix(a[0], b[0], 0.5), mix(a[1], b[1], 0.5)]);
-      if (this.marked[k] && (this.step === 1 || judged)) {
-        this.paint.put("over", `mark${k}`, "path", { class: "guess", d: cross(x, y, 8) });
-      }
+      const kind = judged ? verdict(this.marked[k], after[k]) : this.step === 1 && this.marked[k] && "over";
+      drawVerdict(this.paint, `mark${k}`, kind, x, y);
       if (this.step === 1) this.lineGrip(k, x, y);
     });
+    const [left, top] = this.at([-RIM - 0.08, RIM + 0.08]); // the circle leaves this corner free
+    if (judged) drawLegend(this.paint, [left + 8, top + 10], this.stage.words.judged);
   }
 
   lineGrip(k, x, y) {
@@ -181,9 +184,11 @@ class Pairs {
     const [dx, dy] = [(x2 - x1) * 0.14, (y2 - y1) * 0.14];
     const label = filled(words.line, { a: this.named(i), b: this.named(j) });
     this.paint.grip("grips", `line${k}`, "path", {
-      d: `M${x1 + dx} ${y1 + dy}L${x2 - dx} ${y2 - dy}M${x - 9} ${y}a9 9 0 1 1 18 0a9 9 0 1 1 -18 0`, class: "reach",
+      d: `M${x1 + dx} ${y1 + dy}L${x2 - dx} ${y2 - dy}${ring(x, y, 9)}`, class: "reach",
       "aria-label": label, "aria-pressed": String(this.marked[k]),
     }, { press: () => this.mark(k) });
+    // follows its grip in the page, so that the style sheet shows it before a click
+    this.paint.put("grips", `aim${k}`, "path", { d: aimOf([x1, y1], [x2, y2], 9 * this.size), class: "aim" });
   }
 
   mark(k) {
@@ -292,5 +297,3 @@ class Pairs {
     this.paint.put("back", "last", "text", { x: ends[1][0], y: ends[1][1], class: "note" }, words.lowest);
   }
 }
-
-const cross = (x, y, r) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
