@@ -90,6 +90,14 @@ def test_the_m_that_is_set_is_labelled_within_the_figure(records: list[RunRecord
     assert (label.text.strip(), label.xanchor) == (f"m = {m}", side)
 
 
+@pytest.mark.parametrize("m", [2, 2000])
+def test_the_axis_reaches_an_m_without_a_point(records: list[RunRecord], m: int) -> None:
+    table = metric_vs_m.metric_data(records, "vali", ["MAP"])
+    for grid in ((), GRID):
+        low, high = metric_vs_m.metric_figure(table, m, grid).layout.xaxis.range
+        assert low < np.log10(m) < high
+
+
 def test_figures_of_little(records: list[RunRecord]) -> None:
     for some in (of(records, "linear"), of(records, "exact"), of(records, "nystroem")[:1]):
         for x in ("m", "seconds"):

@@ -93,15 +93,15 @@ def metric_figure(
 ) -> go.Figure:
     """Draw one panel per metric over m or seconds; bands show the range of runs.
 
-    `current` marks the selected m. The axis spans `grid` if given, and so stays fixed while the curve grows.
-    Against seconds a bar at each point replaces the band, because seconds vary too.
+    `current` marks the selected m, even without a point there. The axis spans `grid` if given, and so stays
+    fixed while the curve grows. Against seconds a bar at each point replaces the band, as seconds vary too.
     """
     metrics, lines = list(dict.fromkeys(table["metric"])), curves(table)
     columns = min(2, max(1, len(metrics)))
     rows = math.ceil(max(1, len(metrics)) / columns)
     titles = metrics if len(metrics) > 1 else None
     fig = make_subplots(rows, columns, subplot_titles=titles, vertical_spacing=0.18, horizontal_spacing=0.1)
-    ends = _ends(lines, grid, x)
+    ends = _ends(lines, [*grid, *filter(None, [current])], x)
     for panel, metric in enumerate(metrics):
         place: dict[str, Any] = {"row": panel // columns + 1, "col": panel % columns + 1}
         shown = lines[lines["metric"] == metric]

@@ -87,6 +87,25 @@ def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
 
 
+def test_another_metric_shows_the_same_model_by_both(train: AppTest) -> None:
+    train.selectbox(key="metric").select("P@5").run()
+    found = {part: execute(SPEC).metrics[part].mean() for part in ("vali", "test")}
+    told = f"**NDCG@10 → P@5:** the same model has NDCG@10 {found['vali']['NDCG@10']:.3f} and P@5 "
+    assert f"{told}{found['vali']['P@5']:.3f}." in effects(train)
+    assert words.NO_CHANGE_YET not in effects(train)
+    train.run()
+    assert f"{told}{found['vali']['P@5']:.3f}." in effects(train), "a rerun is no change"
+    train.toggle(key="test").set_value(True).run()
+    values = f"P@5 {found['vali']['P@5']:.3f} (validation) and P@5 {found['test']['P@5']:.3f} (test)"
+    assert f"**validation → test:** the same model has {values}." in effects(train)
+    train.toggle(key="test").set_value(False).run()
+    assert not any("the same model" in one for one in effects(train)), "the test part is hidden again"
+    train.selectbox(key="metric").select("MAP").run()
+    change(train, c=-3)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in effects(train)
+    assert not any("the same model" in one for one in effects(train)), "another model"
+
+
 def test_another_page_begins_with_the_metric_chosen_last(train: AppTest) -> None:
     train.selectbox(key="metric").select("P@5").run()
     for page, title in (("why", "Why"), ("data", "Data"), ("why", "Why")):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from math import isnan
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,6 +23,7 @@ from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import metric_menu
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
+from ui.shell.page import TITLE
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 from ui.work.metrics import measured
@@ -33,12 +35,14 @@ SEED_SECONDS = 1.0
 """Largest predicted seconds of a run that shows the effect of another seed."""
 ONE_MOVE_SECONDS = 3.0
 """Longest pause between moves of one control that count as one change: arrow keys move it step by step."""
-_TRAIL, _KEPT, _MOVED = "trail", "trail-kept", "trail-moved"
+_TRAIL, _KEPT, _MOVED, _VIEWED = "trail", "trail-kept", "trail-moved", "trail-viewed"
 
 
 def place() -> DeltaGenerator:
     """Return the line for the effect, below the head of a page; its height stays when it is filled."""
-    return st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
+    line.empty()  # else there is no line until it is filled
+    return line
 
 
 @errors_as_sentences()
@@ -51,8 +55,12 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric:
     trail = _visited(spec)
     if not metric:
         metric = metric_menu(line, label_visibility="collapsed")
+    viewed = _viewed(spec, part, metric)
+    if viewed:
+        line.markdown(viewed, width="content")
     if len(trail) < 2:
-        line.caption(words.NO_CHANGE_YET, width="content")
+        if not viewed:
+            line.caption(words.NO_CHANGE_YET, width="content")
         return
     kept = st.session_state.get(_KEPT)
     base = kept if kept in trail[:-1] else trail[-2]
@@ -60,8 +68,24 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric:
     sentence.markdown(words.effect(changes(base, spec), _effect(base, spec, part, metric)), width="content")
     with line:
         _buttons(trail, base, is_kept=base == kept)
-    if (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
+    if not viewed and (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
         seed.caption(_other_seed(spec, part, metric), width="content")
+
+
+def _viewed(spec: RunSpec, part: str, metric: str) -> str:
+    """Say what the same model had in the metric or part before, and has now; "" after any other change.
+
+    Values of the test part are not said once it is hidden again.
+    """
+    record, same = _record(spec), (st.session_state.get(TITLE), spec.but(digest=""))
+    value = float("nan") if record is None else float(record.metrics[part][metric].mean())
+    now = same, (part, metric, value)
+    last, before = st.session_state.get(_VIEWED, (now, now))
+    if now[1][:2] != last[1][:2] or same != last[0]:
+        before = last if same == last[0] and (part == "test" or last[1][0] == part) else now
+    st.session_state[_VIEWED] = now, before
+    known = record is not None and not isnan(before[1][2])
+    return words.same_model(before[1], now[1]) if known and before != now else ""
 
 
 def _visited(spec: RunSpec) -> list[RunSpec]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rankviz.runs.description import PART_NAMES
+
 LOG_IN = (
     "Please log in. Your data sets and jobs belong to your account; the operator of this server can see them."
 )
@@ -99,6 +101,17 @@ COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
 def effect(changes: Iterable[tuple[str, str, str]], difference: str) -> str:
     """Return changes of settings, as name, old and new value, and their effect."""
     return f"**{', '.join(f'{name} {old} → {new}'.strip() for name, old, new in changes)}:** {difference}"
+
+
+def same_model(before: tuple[str, str, float], now: tuple[str, str, float]) -> str:
+    """Return the values of one model before and after a change of part or metric."""
+    (part, metric, value), (other_part, other, other_value) = before, now
+    old, new = f"{metric} {value:.3f}", f"{other} {other_value:.3f}"
+    changed = [f"{metric} → {other}"] * (metric != other)
+    if part != other_part:
+        old, new = f"{old} ({PART_NAMES[part]})", f"{new} ({PART_NAMES[other_part]})"
+        changed += [f"{PART_NAMES[part]} → {PART_NAMES[other_part]}"]
+    return f"**{', '.join(changed)}:** the same model has {old} and {new}."
 
 
 def settings(changes: Iterable[tuple[str, str, str]]) -> str:
