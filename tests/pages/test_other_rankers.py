@@ -29,15 +29,6 @@ def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: C
     assert "(kept)" in words(app)
 
 
-def test_methods_lists_them_with_what_they_minimise(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
-    said = open_page("methods", data="edge")
-    table = next(one.value for one in said.dataframe if "method" in one.value.columns)
-    assert {"LambdaRank", "LambdaLoss", "ApproxNDCG", "SmoothRank", "hidden layer"} <= set(table["method"])
-
-
 def test_train_and_convergence_draw_rounds_and_importance(
     open_page: Opener, data_set: Callable[[str], None]
 ) -> None:

@@ -72,22 +72,6 @@ def test_sentence_and_table_are_the_library_s_and_buttons_select_what_differs_mo
     assert "· validation" not in words(app)
 
 
-@pytest.mark.parametrize("sides", [("nystroem", "exact"), ("exact", "fourier")])
-def test_any_two_models(sides: tuple[str, str], open_page: Opener) -> None:
-    names = {"nystroem": "Nyström", "fourier": "random Fourier", "linear": "linear", "exact": "exact kernel"}
-    app = open_page("side_by_side", m=10, left=names[sides[0]], right=names[sides[1]], metric="MAP")
-    left, right = (record(name).metrics["vali"]["MAP"] for name in sides)
-    found = table(app).set_index("query")["difference"]
-    assert found.to_dict() == pytest.approx((left - right).to_dict(), abs=1e-12)
-    assert "By MAP, " in words(app) or " MAP (95 %" in words(app)
-
-
-def test_a_model_beside_itself_is_a_sentence(open_page: Opener) -> None:
-    app = open_page("side_by_side", m=10, left="random Fourier")
-    assert "Both sides are random Fourier" in app.info[0].value
-    assert not figures(app)
-
-
 def test_a_link_brings_selection_query_and_document_back(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10)
     queries = table(app)["query"].tolist()

@@ -297,12 +297,6 @@ def test_a_query_too_short_for_its_metric_is_explained(metric: str, k: int, open
         assert any(told and told in one.value for one in app.caption) == bool(told)
 
 
-def test_another_draw_of_a_model_that_draws_nothing(open_page: Opener) -> None:
-    app = open_page("what_if", map="linear", changes="r_1")
-    assert app.checkbox[0].label == of_change(OtherDraw(1), FOLD, "")
-    assert "is unchanged" in app.header[0].value
-
-
 @pytest.mark.parametrize(
     ("link", "asked", "because"),
     [
