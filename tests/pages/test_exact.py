@@ -38,12 +38,6 @@ def test_home_draws_the_exact_level_beside_the_approximations(open_page: Opener)
     assert compare(exact, linear).sentence("The exact kernel", "the linear model", "NDCG@10") in words(app)
 
 
-def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
-    app = open_page("convergence", plain=False, **EXACT)
-    assert list(lines(figures(app)[0])) == ["exact kernel"]
-    assert app.dataframe[0].value["objective"].tolist() == [execute(SPEC.but(start="zero")).objective]
-
-
 def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("tiny")
     assert "(kernel factored)" in words(open_page("train", data="edge", **EXACT))
