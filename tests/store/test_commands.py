@@ -265,11 +265,7 @@ def test_runs_travel(
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
-    command: Command,
-    store: RunStore,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    said: str,
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
 ) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
@@ -427,15 +423,7 @@ def test_a_run_goes_out_and_comes_in_again_as_a_system(
     for form, file in (("trec", "test.run"), ("scores", "test.txt")):
         out = tmp_path / file
         command("export", made["run"], "--format", form, "-o", str(out), *data)
-        named = [
-            "--data",
-            MODEL[0],
-            "--name",
-            form,
-            "--json",
-            "--metric",
-            OWN,
-        ]
+        named = ["--data", MODEL[0], "--name", form, "--json", "--metric", OWN]
         status, said, err = command("score", str(out), *named, "--metric", "NDCG@10", *data)
         assert (status, "scores: Fold1; test." in err) == (0, True)
         own, usual = json.loads(said)[0]["metrics"].values()
