@@ -217,3 +217,10 @@ def test_cells_that_are_not_there_yet_are_empty(records: dict[str, RunRecord]) -
     assert np.isnan(cells.z[0][0])
     assert cells.z[0][1] == table["value"][0]
     assert cells.zmax - cells.zmin >= 0.02 - 1e-9
+
+
+def test_models_are_drawn_side_by_side_and_the_middle_one_in_place() -> None:
+    places = pd.DataFrame({m: dual_ranks.shifted(pd.Series([1, 10, 100]), m) for m in MODELS})
+    assert places["factorized"].tolist() == [1, 10, 100]
+    steps = np.log10(places).diff(axis=1).iloc[:, 1:].to_numpy()
+    assert steps == pytest.approx(2 * dual_ranks.APART)

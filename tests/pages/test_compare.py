@@ -409,3 +409,12 @@ def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
     table = pd.DataFrame({"label": ["base", "a", "b"], "metric": METRIC, "mean": [0.9, 0.3, 0.1 + 0.2]})
     found = SimpleNamespace(standings=table, baseline="base")
     assert best(found, METRIC) == "a"  # type: ignore[arg-type]
+
+
+def test_what_was_sent_can_be_let_go_before_it_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
+    app = with_linear(open_page)
+    app.button(key="remove-all").click().run()
+    assert heading(app) == "No models yet."

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from test_every_page import FEW
 
 
-@pytest.mark.parametrize("page", ["train", "influence", "kernel_approximation"])
+@pytest.mark.parametrize("page", TABS)
 def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("small")
     drawn, app = {}, open_page(page, data="edge", m=10, **FEW.get(page, {}))

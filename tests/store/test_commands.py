@@ -387,6 +387,7 @@ def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
     assert "must name 1 to 1,024 workers" in err
 
 
+@pytest.mark.story
 def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
     status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2")
     assert status == 0
