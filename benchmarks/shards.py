@@ -34,7 +34,7 @@ MAPS: dict[str, dict[str, Any]] = {
     "Nyström, m = 500": {"feature_map": "nystroem", "n_components": 500, "gamma": 2.0**-6, "C": 2.0**-11},
 }
 WIDE: dict[str, dict[str, Any]] = {
-    "Nyström, m = 2,000": {"feature_map": "nystroem", "n_components": 2000, "gamma": 2.0**-6, "C": 2.0**-11},
+    "Nyström, m = 2,000": {"feature_map": "nystroem", "n_components": 2000, "gamma": 2.0**-6, "C": 2.0**-11}
 }
 """Fits that take long at size: each once, by threads of this process."""
 WAYS = ("fit", HERE, "local:1", "local:2")

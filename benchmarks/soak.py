@@ -40,16 +40,7 @@ from rankviz.store import Database, StoreOutOfReach
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import studies
 from rankviz.store.watched import statuses
-from tools.browser import (
-    REPOSITORY,
-    Server,
-    app_server,
-    chromium,
-    isolated,
-    open_page,
-    serving,
-    wait_settled,
-)
+from tools.browser import REPOSITORY, Server, app_server, chromium, isolated, open_page, serving, wait_settled
 from tools.proxy import PROGRAM, proxy
 from ui.learn.lecture import example
 from ui.shell.server import raise_file_limit

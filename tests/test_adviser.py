@@ -113,9 +113,7 @@ def test_it_learns_from_runs_that_do_not_read_all_axes() -> None:
     assert all(cell["feature_map"] == "nystroem" for cell in found)  # the linear ones are made
 
 
-def test_other_studies_in_the_table_do_not_count_towards_the_bound(
-    bounded: Callable[..., None],
-) -> None:
+def test_other_studies_in_the_table_do_not_count_towards_the_bound(bounded: Callable[..., None]) -> None:
     other = Design(SPEC.but(dataset="other"), (Values("C", powers(-9, 9)), GRID.axes[1]), folds=("a",))
     table = made_up(other, lambda s: 1.0)
     bounded(sweep_runs=20)
@@ -129,16 +127,6 @@ def test_it_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     advise(drawn(12), made_up(drawn(12), bowl), "MAP", 2)
     assert capfd.readouterr() == ("", "")
     assert optuna.logging.get_verbosity() == before
-
-
-@pytest.fixture
-def no_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optuna", None)
-
-
-def test_without_optuna_it_says_what_to_install(no_optuna: None) -> None:
-    with pytest.raises(SettingError, match=r'pip install "rankviz\[advise\]", or take a grid'):
-        advise(GRID, made_up(GRID, bowl), "MAP", 1)
 
 
 @pytest.mark.parametrize("n", [0, -1])

@@ -22,7 +22,9 @@ from rankviz import (
     evaluate,
     explain_margin,
 )
-from rankviz.datasets import make_fold
+from rankviz.datasets import make_data, make_fold
+from rankviz.metrics.definitions import COMPARED
+from rankviz.metrics.top import TopNDCG
 from rankviz.models.coordinate_ascent import Ascent
 from rankviz.models.linear_rounds import Copies
 from rankviz.models.rounds import RoundRanker
@@ -197,3 +199,34 @@ def test_frank_counts_its_pairs_before_training(fold: Fold, monkeypatch: pytest.
     monkeypatch.setattr("rankviz.models.frank.default_budget", lambda: enough - 1.0)
     with pytest.raises(DataError, match="FRank lists its pairs"):
         FRank().fit_data(fold.train)
+
+
+@pytest.fixture(scope="module")
+def data() -> RankingData:
+    """Queries of 1 to 90 documents; some have no relevant one."""
+    return make_data(n_queries=80, documents_per_query=(1, 90), n_features=5, seed=3)
+
+
+@pytest.mark.parametrize("digits", [-2, 0, 1, 12], ids=["all", "many", "some", "none"])
+def test_equals_the_metric_of_whole_lists_to_the_bit(digits: int, data: RankingData) -> None:
+    scores = np.round(np.random.default_rng(0).standard_normal((7, data.n_documents)), digits)
+    found = TopNDCG(data).by_query(scores)
+    for own, of_query in zip(scores, found, strict=True):
+        expected = evaluate(own, data, COMPARED, measures=["NDCG@10"])
+        np.testing.assert_array_equal(of_query, expected.per_query["NDCG@10"])
+        assert TopNDCG(data).mean(own) == expected.mean["NDCG@10"]
+
+
+def test_another_cut_off_and_lists_of_one_size() -> None:
+    data = make_data(n_queries=9, documents_per_query=(12, 12), n_features=5, seed=1)
+    scores = np.random.default_rng(1).integers(0, 4, (5, data.n_documents)).astype(float)
+    for k in (1, 3, 10):
+        expected = [evaluate(own, data, COMPARED, measures=[f"NDCG@{k}"]).per_query for own in scores]
+        np.testing.assert_array_equal(TopNDCG(data, k).by_query(scores), np.hstack(expected).T)
+
+
+def test_names_the_document_without_a_score(data: RankingData) -> None:
+    scores = np.zeros(data.n_documents)
+    scores[3] = np.nan
+    with pytest.raises(DataError, match="score"):
+        TopNDCG(data).mean(scores)

@@ -128,9 +128,7 @@ def test_the_same_queries_in_several_folds_narrow_nothing() -> None:
 
 def test_spread_over_folds_and_over_seeds_by_hand() -> None:
     drawn = over_folds(
-        "drawn",
-        NYSTROEM,
-        {"Fold1": [[0.1, 0.3], [0.3, 0.5]], "Fold2": [[0.5, 0.5], [0.9, 0.9], [0.7, 0.7]]},
+        "drawn", NYSTROEM, {"Fold1": [[0.1, 0.3], [0.3, 0.5]], "Fold2": [[0.5, 0.5], [0.9, 0.9], [0.7, 0.7]]}
     )
     plain = over_folds("plain", LINEAR, {"Fold1": [[0.1, 0.3]], "Fold2": [[0.6, 0.6]]})
     found = compare([drawn, plain], ["MAP"], "plain").standings.set_index("label")

@@ -125,10 +125,7 @@ def test_a_run_keeps_its_status_and_is_silent() -> None:
 # --- settings that are not read ---------------------------------------------------------------------------
 
 UNREAD: list[tuple[dict[str, Any], str]] = [
-    (
-        {"kernel": "laplacian"},
-        "kernel='laplacian' is not read with feature_map='linear'; it is",
-    ),
+    ({"kernel": "laplacian"}, "kernel='laplacian' is not read with feature_map='linear'; it is"),
     ({"gamma": 0.1}, "gamma=0.1 is not read with feature_map='linear'; it is with kernel="),
     ({"n_components": 7}, "feature_map='nystroem' or 'fourier'"),
     ({"feature_map": "exact", "n_components": 7}, "feature_map='nystroem' or 'fourier'"),
@@ -136,10 +133,7 @@ UNREAD: list[tuple[dict[str, Any], str]] = [
         {"feature_map": "exact", "kernel": "linear", "gamma": 0.1},
         "gamma=0.1 is not read with kernel='linear'",
     ),
-    (
-        {"feature_map": "exact", "degree": 2},
-        "with kernel='rbf'; it is with kernel='polynomial'",
-    ),
+    ({"feature_map": "exact", "degree": 2}, "with kernel='rbf'; it is with kernel='polynomial'"),
     ({"degree": 2}, "kernel='polynomial' and feature_map='nystroem', 'fourier' or 'exact'"),
     ({"feature_map": "nystroem", "coef0": 0.0}, "coef0=0.0 is not read with kernel='rbf'"),
     ({"feature_map": "fourier", "landmarks": "kmeans++"}, "it is with feature_map='nystroem'"),

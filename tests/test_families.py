@@ -10,16 +10,7 @@ from conftest_runs import EVERY, others
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from rankviz import (
-    Fold,
-    Progress,
-    RankSVM,
-    RunRecord,
-    RunSpec,
-    StopRequested,
-    execute,
-    execute_all,
-)
+from rankviz import Fold, Progress, RankSVM, RunRecord, RunSpec, StopRequested, execute, execute_all
 from rankviz.datasets import make_fold
 from rankviz.features import RBF
 from rankviz.learning.objective import Status

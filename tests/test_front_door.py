@@ -1,4 +1,4 @@
-"""The package's front door: every public name is found, named once, and imported only when asked for."""
+"""The package's front door: every public name is found, imported when asked for, also by threads."""
 
 from __future__ import annotations
 
@@ -96,3 +96,28 @@ def test_importing_the_package_alone_imports_no_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert done.stdout.split() == ["False", "True"]
+
+
+CODE = """
+import threading, streamlit
+errors = []
+def visit(line):
+    try:
+        exec(line, {})
+    except (AttributeError, ImportError, RuntimeError) as error:
+        errors.append(f"{line}: {error}")
+modules = [("work", "runs"), ("work", "jobs"), ("learn", "home"), ("controls", "settings")]
+lines = [f"import streamlit; from ui.{folder} import {name}" for folder, name in modules]
+threads = [threading.Thread(target=visit, args=(line,)) for line in lines]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(errors)
+"""
+
+
+def test_modules_can_be_imported_by_several_threads_at_once() -> None:
+    repository = Path(__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, cwd=repository
+    )
+    assert done.stdout.strip() == "[]"

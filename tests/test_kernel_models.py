@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest_kernels import DATA, PTR, QID, SETTINGS, X, Y, each_kernel, kernel_of, model
+from conftest_kernels import DATA, PTR, QID, X, Y, each_kernel, kernel_of, model
 from naive_kernels import slow_kernel
 from naive_ranking import slow_optimum
 
-from rankviz import DataError, FactorizedRankSVM, RankSVM, RegularizedRankSVM
+from rankviz import DataError, FactorizedRankSVM, RankSVM
 from rankviz.datasets import RankingData
 from rankviz.learning.losses import LOSSES
 
@@ -79,22 +79,3 @@ def test_kernels_beyond_numbers_are_refused() -> None:
 
 
 # --- low-rank models --------------------------------------------------------------------------------------
-
-
-@each_kernel
-def test_low_rank_models_with_every_kernel(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"kernel": kernel, "C": 0.05, "feature_map": "exact"} | SETTINGS[kernel]
-    models = (
-        lambda: FactorizedRankSVM(2, **settings, tol=1e-4),
-        lambda: RegularizedRankSVM(nuclear=0.05, coupling=1.0, **settings, tol=1e-6),
-    )
-    features = [make().fit_data(DATA) for make in models]
-    monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
-    own = [make().fit_data(DATA) for make in models]
-    for one, other, rel in zip(features, own, (2e-2, 1e-5), strict=True):
-        assert not one.feature_map_.in_kernel_space
-        assert other.feature_map_.in_kernel_space
-        assert other.objective_ == pytest.approx(one.objective_, rel=rel)  # the first is not convex
-        assert other.gap_ >= -1e-9
-        K = slow_kernel(kernel_of(kernel), X, X)
-        np.testing.assert_allclose(other.predict(X), K @ other.coef_, atol=1e-9)

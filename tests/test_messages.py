@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankviz import (
-    DataError,
-    FactorizedRankSVM,
-    RankingData,
-    RankSVM,
-    duals,
-    evaluate,
-    fit_curve,
-)
+from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, duals, evaluate, fit_curve
 from rankviz.common.npz import write_npz
 from rankviz.datasets import make_fold, read_scores, write_letor, write_scores
 

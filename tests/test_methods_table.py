@@ -90,9 +90,7 @@ def test_a_single_method_has_no_differences(records: dict[str, list[RunRecord]])
     assert table.loc["logistic", "MAP mean"] == records["logistic"][0].metrics["vali"]["MAP"].mean()
 
 
-def test_without_the_baseline_there_are_means_but_no_differences(
-    records: dict[str, list[RunRecord]],
-) -> None:
+def test_without_the_baseline_there_are_means_but_no_differences(records: dict[str, list[RunRecord]]) -> None:
     chosen = {key: own[:1] for key, own in records.items()}
     found, table = compared(chosen, "vali", "hinge")
     assert found is None

@@ -1,4 +1,4 @@
-"""Dual variables of fitted models: every loss and cost, the gap they prove, and who refuses."""
+"""Dual variables: plain loops, every loss and cost, the gap they prove, shuffled values, and who refuses."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import strangers
-from naive_ranking import problem, qid_of, slow_pairs
+from naive_dual import C, part_of, record_of, slow_alpha
+from naive_ranking import GRADES, problem, qid_of, random_grades, slow_pairs
 
 import rankviz
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.datasets import DataError, Fold, RankingData
 from rankviz.learning.losses import LOSSES
-from rankviz.models.dual_variables import DualBlock, Duals, GivenDuals, sides
+from rankviz.models.dual_variables import (
+    DualBlock,
+    Duals,
+    GivenDuals,
+    ShuffledDuals,
+    dual_block,
+    shuffled,
+    sides,
+)
 from rankviz.models.ranker import Ranker
 from rankviz.runs.run import execute
 from rankviz.runs.spec import RunSpec
@@ -169,3 +178,41 @@ def test_refusals_are_sentences(tmp_path: Path) -> None:
         rankviz.duals(stored, DATA)
     squared = rankviz.duals(rankviz.load(rankviz.save(fitted(), tmp_path / "model.npz")), DATA)
     np.testing.assert_array_equal(squared.block(0).alpha, rankviz.duals(fitted(), DATA).block(0).alpha)
+
+
+LOSS = LOSSES["squared_hinge"]
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_blocks_are_those_of_the_plain_loop(name: str) -> None:
+    y, ptr = GRADES[name]
+    f, part = np.random.default_rng(1).normal(size=len(y)), part_of(y, ptr)
+    whole = slow_alpha(f, y, ptr, C)
+    for query in range(part.n_queries):
+        block, rows = dual_block(f, part, query, C, LOSS), part.query_slice(query)
+        slow = whole[rows, rows]
+        np.testing.assert_allclose(block.full(), slow, atol=1e-15)
+        np.testing.assert_allclose(block.symmetrised(), slow + slow.T, atol=1e-15)
+        assert block.n_active == np.count_nonzero(slow)
+        assert block.is_pair.any(axis=0).all()
+        assert block.is_pair.any(axis=1).all()
+        assert block.n_pairs == len(slow_pairs(y[rows], np.array([0, rows.stop - rows.start])))
+
+
+def test_shuffled_blocks_have_the_same_values_on_the_same_pairs() -> None:
+    y, ptr = random_grades(5, 4, sizes=(6, 20))
+    duals = RunDuals(record_of(2 * np.random.default_rng(5).normal(size=len(y))), part_of(y, ptr))
+    mixed, again = ShuffledDuals(duals), ShuffledDuals(duals)
+    assert len(mixed) == len(duals)
+    for query, block in enumerate(duals):
+        other = mixed.block(query)
+        np.testing.assert_array_equal(other.alpha, again.block(query).alpha)
+        np.testing.assert_array_equal(np.sort(other.alpha.ravel()), np.sort(block.alpha.ravel()))
+        assert not other.alpha[~block.is_pair].any()
+        assert (other.n_pairs, other.n_active) == (block.n_pairs, block.n_active)
+
+
+def test_a_shuffle_moves_values() -> None:
+    y, ptr = random_grades(6, 3, sizes=(20, 20))
+    block = RunDuals(record_of(np.random.default_rng(6).normal(size=len(y))), part_of(y, ptr)).block(0)
+    assert not np.array_equal(shuffled(block, np.random.default_rng(0)).alpha, block.alpha)

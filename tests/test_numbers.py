@@ -7,14 +7,7 @@ import math
 import pytest
 
 from rankviz.common.memory import megabytes
-from rankviz.common.numbers import (
-    exact,
-    interval_in_words,
-    power_of_two,
-    small,
-    unbroken,
-    with_minus,
-)
+from rankviz.common.numbers import exact, interval_in_words, power_of_two, small, unbroken, with_minus
 
 
 @pytest.mark.parametrize(

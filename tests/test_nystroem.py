@@ -20,8 +20,7 @@ def test_documents_that_repeat_do_not_change_the_map() -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "gamma", "skips"),
-    [(DOCUMENTS, 0.2, False), (LINE, 0.5, True), (1e-4 * DOCUMENTS, 2.0**-12, True)],
+    ("X", "gamma", "skips"), [(DOCUMENTS, 0.2, False), (LINE, 0.5, True), (1e-4 * DOCUMENTS, 2.0**-12, True)]
 )
 def test_nested(X: np.ndarray, gamma: float, *, skips: bool) -> None:
     large = Nystroem(len(X), RBF(gamma), seed=2).fit(X)

@@ -7,9 +7,10 @@ import pytest
 from naive_ranking import problem, slow_risk
 from scipy import linalg
 
+from rankviz.common.errors import DataError
 from rankviz.features import FEATURE_MAPS, RBF, MapSettings
 from rankviz.learning import feature_space as module
-from rankviz.learning.feature_space import RankObjective
+from rankviz.learning.feature_space import CholeskyPreconditioner, RankObjective
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.objective import ScoredPoint
 from rankviz.learning.risk import PairRisk
@@ -171,3 +172,22 @@ def test_more_pairs_make_a_better_preconditioner(monkeypatch: pytest.MonkeyPatch
         return eigenvalues[-1] / eigenvalues[0]
 
     assert 1.0 < condition(40) < 0.5 * condition(1)
+
+
+def test_a_form_that_rounding_made_indefinite_is_factored_all_the_same() -> None:
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(40, 3))
+    M = np.eye(40) + 1e18 * B @ B.T
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(M)
+    kept = M.copy()
+    precondition = CholeskyPreconditioner.of(M, "test")
+    np.testing.assert_array_equal(M, kept)
+    r = B[:, 0]
+    assert r @ precondition(r) > 0
+    np.testing.assert_allclose(M @ precondition(r), r, rtol=1e-3, atol=1e-3)
+
+
+def test_a_form_that_is_no_preconditioner_is_refused() -> None:
+    with pytest.raises(DataError, match="not positive definite"):
+        CholeskyPreconditioner.of(-np.eye(3), "test")

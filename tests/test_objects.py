@@ -139,12 +139,6 @@ def test_low_rank_models_take_a_kernel_object(make: type[Ranker]) -> None:
     np.testing.assert_array_equal(model.coef_, other.coef_)
 
 
-def test_the_same_loss_written_anew_has_the_same_optimum() -> None:
-    mine, own = fitted(loss=Squared(), tol=1e-10), fitted(tol=1e-10)
-    assert mine.objective_ == pytest.approx(own.objective_, rel=1e-9)
-    np.testing.assert_allclose(mine.coef_, own.coef_, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     "loss", [Exponential(), SquaredInsensitive(), HALF, Unhashable()], ids=lambda loss: type(loss).__name__
 )
@@ -254,11 +248,6 @@ def test_a_loss_without_its_properties_gets_an_error() -> None:
 
     with pytest.raises(SettingError, match="does not define curvature"):
         fitted(loss=Unfinished())
-
-
-def test_a_solver_that_cannot_train_an_object_is_refused() -> None:
-    with pytest.raises(SettingError, match="unlike exponential"):
-        fitted(loss=Exponential(), solver="newton_yuan")
 
 
 def test_runs_take_names_only() -> None:

@@ -76,12 +76,7 @@ def environment(lacking: str) -> dict[str, str]:
 def run(code: str, lacking: str, *arguments: str, **more: str) -> None:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=REPOSITORY,
-        env=environment(lacking) | more,
+        command, capture_output=True, text=True, check=False, cwd=REPOSITORY, env=environment(lacking) | more
     )
     assert done.returncode == 0, done.stderr
 

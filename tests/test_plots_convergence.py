@@ -87,14 +87,6 @@ def test_runs_look_different(records: list[RunRecord]) -> None:
     assert len({(line.line.dash, line.marker.symbol, line.opacity) for line in lines}) == 3
 
 
-def test_reading_says_what_each_took(records: list[RunRecord]) -> None:
-    record, plain = records[:2]
-    cg = [int(r.trace["cg_iterations"].sum()) for r in (record, plain)]
-    text = convergence.effort_sentence(record, plain)
-    assert text == f"With the preconditioner {cg[0]} CG iterations reach the tolerance, without it {cg[1]}"
-    assert convergence.effort_sentence(record) == f"{cg[0]} CG iterations reach the tolerance"
-
-
 def test_reading_says_when_the_tolerance_was_not_reached(records: list[RunRecord]) -> None:
     slow = replace(records[1], status=Status.MAX_ITERATIONS.value)
     assert "do not reach the tolerance" in convergence.effort_sentence(records[0], slow)

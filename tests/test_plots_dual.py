@@ -176,26 +176,6 @@ def test_rank_by_activity_separates_queries_with_every_pair_active() -> None:
     assert (list(some.y), list(every.y)) == ([5], [1])
 
 
-@pytest.mark.parametrize("matrix", MATRICES)
-def test_every_figure_is_drawn_of_one_query_of_two_documents(matrix: str) -> None:
-    y, ptr = np.array([1, 0]), np.array([0, 2])
-    part = part_of(y, ptr)
-    duals = RunDuals(record_of(np.zeros(2)), part)
-    found, block = spectra_of(duals, matrix), dual_block(np.zeros(2), part, 0, C, LOSS)
-    assert dual_ranks.activity_figure(dual_ranks.activity_data(found.table), "linear").data
-    needs = dual_energy.dimensions_needed(found, spectra_of(ShuffledDuals(duals), matrix), 0.9, 1e-6)
-    for scale in dual_energy.SCALES:
-        assert dual_energy.histogram_figure(
-            dual_energy.histogram_data(needs, "k", scale), "linear", scale, "k"
-        ).data
-    curve = dual_energy.energy_data(found, np.array([True]))
-    assert dual_energy.energy_figure(dual_energy.with_shuffled(curve, curve), "linear", 0.9).data
-    table = dual_matrices.spectrum_data(found.values[0])
-    assert dual_matrices.spectrum_figure(table, "linear", tolerance=1e-6, share=0.9, chosen=5, last=12).data
-    drawn = dual_matrices.heatmap_data(block, matrix, "grade")
-    assert dual_matrices.heatmap_figure(drawn, matrix, "grade", dual_matrices.colour_limits(drawn)).data
-
-
 def test_rank_is_told_for_every_c_with_its_band() -> None:
     rows = {"C": [0.5, 0.5, 0.25, 0.25], "rank": [4, 6, 2, 2], "law": 4, "largest_rank": 9}
     rows |= {"pairs": 10, "active": [10, 5, 10, 10], "active_share": [1, 0.5, 1, 1]}
@@ -221,3 +201,23 @@ def test_stairs_and_errors_are_drawn() -> None:
     assert [list(line.y) for line in lines] == [[2, 9], [2, 2]]
     assert lines[0].line.width > lines[1].line.width
     assert list(own.x) == [1e-2, dual_ranks.LEAST_ERROR]
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_every_figure_is_drawn_of_one_query_of_two_documents(matrix: str) -> None:
+    y, ptr = np.array([1, 0]), np.array([0, 2])
+    part = part_of(y, ptr)
+    duals = RunDuals(record_of(np.zeros(2)), part)
+    found, block = spectra_of(duals, matrix), dual_block(np.zeros(2), part, 0, C, LOSS)
+    assert dual_ranks.activity_figure(dual_ranks.activity_data(found.table), "linear").data
+    needs = dual_energy.dimensions_needed(found, spectra_of(ShuffledDuals(duals), matrix), 0.9, 1e-6)
+    for scale in dual_energy.SCALES:
+        assert dual_energy.histogram_figure(
+            dual_energy.histogram_data(needs, "k", scale), "linear", scale, "k"
+        ).data
+    curve = dual_energy.energy_data(found, np.array([True]))
+    assert dual_energy.energy_figure(dual_energy.with_shuffled(curve, curve), "linear", 0.9).data
+    table = dual_matrices.spectrum_data(found.values[0])
+    assert dual_matrices.spectrum_figure(table, "linear", tolerance=1e-6, share=0.9, chosen=5, last=12).data
+    drawn = dual_matrices.heatmap_data(block, matrix, "grade")
+    assert dual_matrices.heatmap_figure(drawn, matrix, "grade", dual_matrices.colour_limits(drawn)).data

@@ -144,12 +144,7 @@ def test_how_many_of_the_last_first_documents_are_kept() -> None:
 def test_stretches_within_entering_and_below() -> None:
     within, leaving = ranked_list.segments(ranks([1, 2, 3, 4], [2, 4, 1, 3], [1, 2, 3, 4]), 2)
     assert sorted(within) == [((0, 1), (1, 2)), ((1, 2), (2, 1))]
-    assert sorted(leaving) == [
-        ((0, 1), (2, 3)),
-        ((0, 1), (3, 1)),
-        ((1, 2), (1, 3)),
-        ((1, 2), (3, 2)),
-    ]
+    assert sorted(leaving) == [((0, 1), (2, 3)), ((0, 1), (3, 1)), ((1, 2), (1, 3)), ((1, 2), (3, 2))]
 
 
 @pytest.mark.parametrize("k", [1, 4, 30, 90])

@@ -17,7 +17,7 @@ from rankviz.analysis.comparison import Comparison, compare, front, metric_by_cu
 from rankviz.analysis.contestants import Matched
 from rankviz.datasets import make_fold
 from rankviz.plots import model_comparison, per_query
-from rankviz.plots.style import line_of, second_tone, style_of
+from rankviz.plots.style import second_tone, style_of
 from ui.compare.compare_words import headline
 
 BASE = np.linspace(0.2, 0.7, 12)
@@ -178,19 +178,6 @@ def test_the_table_has_the_mean_at_every_cut_off(records: list[RunRecord], metri
         columns = [name for name in record.metrics["vali"] if str(name).startswith(f"{metric}@")]
         assert [f"{metric}@{k}" for k in rows["k"]] == columns
         assert rows["value"].tolist() == pytest.approx(record.metrics["vali"][columns].mean().tolist())
-
-
-def test_a_line_per_model_within_the_axis(records: list[RunRecord]) -> None:
-    table = model_comparison.curve_data(records, "vali")
-    fig = model_comparison.curve_figure(table)
-    assert [trace.name for trace in fig.data] == table["label"].unique().tolist()
-    assert [trace.line.color for trace in fig.data] == [
-        line_of(method)["line"]["color"] for method in ("linear", "nystroem")
-    ]
-    low, high = fig.layout.yaxis.range
-    assert low <= table["value"].min()
-    assert table["value"].max() <= high
-    assert fig.layout.yaxis.title.text == "mean NDCG@k over queries"
 
 
 def test_without_a_record_there_is_an_empty_figure() -> None:

@@ -69,10 +69,7 @@ def test_waves_are_one_on_their_crests() -> None:
             assert len(points) == 2 or every
     fig = plots.plane_figure(table)
     assert len(fig.data) == 5
-    assert [note.text for note in fig.layout.annotations] == [
-        "10 landmarks",
-        "10 waves",
-    ]
+    assert [note.text for note in fig.layout.annotations] == ["10 landmarks", "10 waves"]
 
 
 def test_all_crests_through_a_box_are_drawn() -> None:

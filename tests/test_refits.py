@@ -37,14 +37,7 @@ from rankviz.whatif.changes import (
     changed,
     weights_asked,
 )
-from rankviz.whatif.refits import (
-    Refit,
-    refits_of,
-    with_feature_off,
-    with_grades,
-    with_only,
-    without_query,
-)
+from rankviz.whatif.refits import Refit, refits_of, with_feature_off, with_grades, with_only, without_query
 
 X, Y, PTR = problem(n_queries=12)
 DATA = RankingData.from_arrays(X, Y, qid_of(PTR))

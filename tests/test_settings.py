@@ -1,4 +1,4 @@
-"""Every setting of every method: its default, what it refuses, its words, and that its name is its own."""
+"""Every setting of every method: its default, what it refuses, its words, its own name, the page of all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import strangers
 
 from rankviz import RunSpec
 from rankviz.common.errors import SettingError
@@ -29,7 +30,8 @@ from rankviz.common.settings import (
 from rankviz.features import FEATURE_MAPS, FREQUENCIES, LANDMARKS
 from rankviz.features.registry import FEATURE_MAP, FREQUENCY_CHOICE, LANDMARK_CHOICE
 from rankviz.learning.pairs import COSTS, RULES
-from rankviz.models.methods import METHODS
+from rankviz.models.methods import METHODS, Method
+from tools import settings_table
 
 EVERY = {
     f"{name}: {s.name}{'' if s.key in ('', s.name) else f' ({s.key})'}": s
@@ -235,3 +237,28 @@ def test_a_run_refuses_what_a_setting_refuses(method: str) -> None:
                 RunSpec("demo", method=method, **{name: value})
             with pytest.raises(SettingError, match=name):
                 spec.but(**{name: value})
+
+
+WIDTH = Setting("width", "w|h", "Width", Whole(), 3, "Of the stranger.", key="width", offer=Steps((1, 3)))
+
+
+def test_the_page_is_up_to_date() -> None:
+    written = settings_table.TARGET.read_text(encoding="utf-8")
+    assert written == settings_table.table(), "run: python -m tools.settings_table"
+
+
+def test_a_new_setting_comes_into_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    mood = Setting("mood", "mood", "Mood", Choice({"good": strangers.LOSS}), "good", "Of it.")
+    monkeypatch.setitem(METHODS, "odd", Method("odd one", strangers.FeatureMean, (WIDTH, mood)))
+    rows = settings_table.table().splitlines()
+    values = "a whole number of at least 1; the app offers 1, 3"
+    assert f"| `width` | w\\|h | Width | {values} | `3` | `width` | odd one | Of the stranger. |" in rows
+    assert "| `mood` | mood | Mood | `good` (exponential) | `good` | – | odd one | Of it. |" in rows
+
+
+def test_every_setting_is_there_once_with_its_readers() -> None:
+    names = [setting.name for setting in settings_table.settings()]
+    for method in METHODS.values():
+        assert {setting.name for setting in method.settings} <= set(names)
+    assert {"degree", "gamma", "rank", "preconditioner", "normalisation", "baseline_C"} <= set(names)
+    assert len(settings_table.settings()) == len({id(one) for one in settings_table.settings()})

@@ -47,12 +47,7 @@ DATA = RankingData.from_arrays(X, Y, qid_of(PTR))
 EACH = [slice(a, b) for a, b in pairwise(PTR)]
 RNG = np.random.default_rng(3)
 SCORES = RNG.normal(size=len(Y))
-LOSSES_OF_SCORES = [
-    ApproxNDCGLoss(0.3),
-    ApproxNDCGLoss(0.05),
-    SmoothRankLoss(0.4, 0),
-    SmoothRankLoss(0.2, 3),
-]
+LOSSES_OF_SCORES = [ApproxNDCGLoss(0.3), ApproxNDCGLoss(0.05), SmoothRankLoss(0.4, 0), SmoothRankLoss(0.2, 3)]
 FITS: list[MapRanker] = [
     ApproxNDCG(C=4.0),
     SmoothRank(C=40.0),

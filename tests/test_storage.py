@@ -144,11 +144,6 @@ def test_saving_a_model_that_was_not_fitted(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_saving_where_nothing_can_be_written(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="nowhere"):
-        rankviz.save(fitted("linear"), tmp_path / "nowhere" / "m")
-
-
 @pytest.mark.parametrize("fault", [OSError("disk full"), KeyboardInterrupt()], ids=["error", "interrupt"])
 def test_an_interrupted_save_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException

@@ -1,4 +1,4 @@
-"""Test outcomes of changes against new fits and newly computed scores."""
+"""Test outcomes of changes against new fits and scores, typed documents, and the walk to an optimum."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankviz import Fold, RankingData, RankSVM, evaluate
-from rankviz.datasets import make_fold
+from rankviz import DataError, Fold, RankingData, RankSVM, evaluate
+from rankviz.common.errors import SettingError
+from rankviz.datasets import make_data, make_fold
 from rankviz.datasets.samples import Sample
 from rankviz.metrics.significance import compare
 from rankviz.plots import per_query
@@ -32,7 +33,9 @@ from rankviz.whatif.changes import (
     WrongGrades,
     changed,
 )
+from rankviz.whatif.lookup import typed_documents
 from rankviz.whatif.outcomes import Outcome, WhatIf, changed_pairs, count_changed_pairs
+from rankviz.whatif.path import newton_path
 from rankviz.whatif.refits import refits_of
 
 FOLD = make_fold(n_queries=20, documents_per_query=(8, 15), n_features=5, seed=3)
@@ -297,3 +300,66 @@ def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, 
     assert (table["right"].sum(), (~table["right"]).sum()) == (counted.right, counted.wrong)
     change = (table["after"] - table["before"]).abs()
     assert change.is_monotonic_decreasing
+
+
+def test_documents_are_read_as_letor_or_as_numbers() -> None:
+    letor = "2 qid:9 1:0.5 3:1e-2 # docid = x\n\n# a comment\n0 qid:9 2:1\n"
+    found = typed_documents(letor, 4)
+    assert [one.grade for one in found] == [2, 0]
+    assert [one.features for one in found] == [(0.5, 0.0, 0.01, 0.0), (0.0, 1.0, 0.0, 0.0)]
+    for text in ("1 2 -3", "1,2,-3", "1; 2;\t-3", " 1\t2 , -3 "):
+        assert typed_documents(text, 3)[0].features == (1.0, 2.0, -3.0)
+        assert typed_documents(text, 3)[0].grade is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty text"),
+        ("# only a comment", "empty text"),
+        ("1 2", "2 numbers in document 1"),
+        ("1 2 3\n1 2", "2 numbers in document 2"),
+        ("1 2 x", "not a number"),
+        ("1 2 inf", "not finite"),
+        ("1 qid:1 5:2", "feature 5 in document 1"),
+        ("1 qid:1 1:nan", "document 1"),
+        ("0.5 qid:1 1:1", "document 1"),
+    ],
+)
+def test_other_texts_are_refused_in_a_sentence(text: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        typed_documents(text, 3)
+
+
+DATA = make_data(n_queries=12, documents_per_query=(8, 20), n_features=5, seed=1)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", "huber"])
+def test_a_walk_begins_where_one_stands_and_ends_at_the_optimum(loss: str) -> None:
+    start = np.array([3.0, -2.0, 0.0, 1.0, 0.5])
+    path = newton_path(RankSVM("linear", C=0.5, loss=loss), DATA, start)
+    optimum = RankSVM("linear", C=0.5, loss=loss, tol=1e-9).fit(DATA.X, DATA.y, qid=DATA.qid)
+    assert np.array_equal(path[0], start)
+    assert len(path) > 2
+    assert np.linalg.norm(path[-1] - optimum.coef_) <= 1e-2 * np.linalg.norm(optimum.coef_)
+
+
+def test_who_stands_at_the_optimum_stays_there() -> None:
+    model = RankSVM("linear", C=0.5)
+    here = newton_path(model, DATA, np.zeros(5))[-1]
+    assert np.allclose(
+        newton_path(RankSVM("linear", C=0.5), DATA, here), here, atol=1e-2 * np.abs(here).max()
+    )
+
+
+def test_a_map_with_a_kernel_is_walked_too() -> None:
+    model = RankSVM("nystroem", n_components=10, gamma=0.5, C=0.5)
+    path = newton_path(model, DATA, np.full(10, 0.1))
+    assert np.array_equal(path[0], np.full(10, 0.1))
+    assert np.array_equal(path[-1], model.coef_)
+
+
+@pytest.mark.parametrize("start", [[1.0], np.zeros(6), [0, 0, 0, 0, np.nan]])
+def test_weights_of_other_features_are_refused(start: list[float]) -> None:
+    with pytest.raises(SettingError, match="5 finite numbers, one for each feature"):
+        newton_path(RankSVM("linear"), DATA, start)

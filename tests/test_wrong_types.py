@@ -118,10 +118,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     "seed": (size("seed"), ["2", 1.5, -1, True, np.nan, object()]),
     "random_state": (lambda value: RankSVM(random_state=value).fit_data(DATA), [True, False, -1, "2", 1.5]),
     "costs": (lambda value: RankSVM(costs=value).fit_data(DATA), [10**400, [[10**400]]]),
-    "n_components": (
-        lambda value: RankSVM("nystroem", n_components=value).fit_data(DATA),
-        [None, *SMALL, 0],
-    ),
+    "n_components": (lambda value: RankSVM("nystroem", n_components=value).fit_data(DATA), [None, *SMALL, 0]),
     "rank": (lambda value: FactorizedRankSVM(rank=value).fit_data(DATA), [None, *NUMBERS, 0]),
 }
 

@@ -136,10 +136,7 @@ def test_sparse_features_that_would_not_fit_are_refused_before_they_are_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     huge = sparse.csr_array((10**9, 10**9))
-    with pytest.raises(
-        DataError,
-        match=r"1,000,000,000 × 1,000,000,000 features, which .*9000000000\.0 GB",
-    ):
+    with pytest.raises(DataError, match=r"1,000,000,000 × 1,000,000,000 features, which .*9000000000\.0 GB"):
         dense_features(huge)
     X = sparse.csr_array(np.eye(100))  # 90 kB
     monkeypatch.setattr(array_checks, "free_memory", lambda: 100_000)

@@ -1,13 +1,27 @@
-"""The app in a browser on the bundled folds: moved by sliders, shared by links."""
+"""The app in a browser on the bundled folds: sliders, links, points, films, documentation, menu."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
-from helpers import assert_no_errors_shown, choose, query_of, sidebar, step_slider, traces
+import pytest
+from helpers import (
+    assert_no_errors_shown,
+    box,
+    choose,
+    finish_training,
+    follow,
+    hover,
+    query_of,
+    sidebar,
+    step_slider,
+    tile,
+    traces,
+)
 from playwright.sync_api import Page, expect
 
-from tools.browser import Server, open_page
+from tools.browser import REPOSITORY, Server, open_page, wait_settled
+from ui.controls.navigation import ENTRIES
 
 
 def test_a_link_to_what_sliders_and_menus_were_set_to_gives_the_same_figures(
@@ -50,3 +64,119 @@ def test_an_address_after_a_change_of_fold_shows_the_same_query(server: Server, 
     before = menu.input_value()
     open_page(page, page.evaluate("location.href"))
     assert menu.input_value() == before
+
+
+def test_play_moves_to_the_last_iteration_and_the_slider_back(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/convergence?m=10&plain=false")
+    film = page.locator(".st-key-playback")
+    last = film.locator(".js-plotly-plot").evaluate("chart => chart._transitionData._frames.length - 1")
+    expect(film).to_contain_text("Iteration 0:")
+    film.locator(".updatemenu-button").first.click()
+    expect(film).to_contain_text(f"Iteration {last}:")
+    steps = film.locator(".slider-rail-touch-rect")
+    at = box(steps)
+    page.mouse.click(at["x"] + 2, at["y"] + at["height"] / 2)
+    expect(film).to_contain_text("Iteration 0:")
+
+
+_PLACE = """(chart, m) => {
+    const trace = chart._fullData.find(t => t.name === "Nyström");
+    const k = Array.from(trace.x, Number).indexOf(m);
+    const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
+    return [
+        box.left + xaxis._offset + xaxis.d2p(Number(trace.x[k])),
+        box.top + yaxis._offset + yaxis.d2p(Number(trace.y[k])),
+    ];
+}"""
+
+
+def click_point(page: Page, m: int) -> None:
+    figure = page.locator(".st-key-ndcg-against-m .js-plotly-plot")
+    figure.scroll_into_view_if_needed()
+    x, y = figure.evaluate(_PLACE, m)
+    hover(page, figure, x, y)
+    page.mouse.click(x, y)
+    wait_settled(page)
+
+
+def test_a_clicked_point_opens_its_run_and_survives_a_reload(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/ndcg_vs_m?upto=50&m=10&c=-3")
+    finish_training(page)
+    curve = next(t for t in traces(page, "ndcg-against-m") if t["name"] == "Nyström")
+    click_point(page, 50)
+    page.get_by_role("button", name="Open Nyström, m = 50").click()
+    page.wait_for_url("**/train*")
+    wait_settled(page)
+    assert query_of(page)["m"] == "50"
+    assert query_of(page)["c"] == "-3"
+    shown = tile(page, "NDCG@10")
+    assert shown == f"{curve['y'][-1]:.3f}"
+    page.reload()
+    wait_settled(page)
+    assert tile(page, "NDCG@10") == shown
+    assert_no_errors_shown(page)
+
+
+BUILT = (REPOSITORY / "static" / "docs" / "index.html").is_file()
+
+
+@pytest.mark.skipif(not BUILT, reason="make docs has not been run")
+def test_home_leads_to_the_documentation(page: Page, server: Server) -> None:
+    open_page(page, server.url)
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Documentation").click()
+    documentation = opened.value
+    expect(documentation.get_by_role("heading", name="rankviz", level=1)).to_be_visible()
+    assert documentation.url.startswith(server.url)
+    documentation.get_by_role("link", name="Mathematics").first.click()
+    expect(documentation.get_by_role("heading", name="Feature maps")).to_be_visible()
+    documentation.set_viewport_size({"width": 420, "height": 900})
+    width = documentation.evaluate("document.documentElement.scrollWidth")
+    assert width <= 420, "the page scrolls sideways"
+
+
+def test_a_component_has_a_place_before_its_script_comes(server: Server, page: Page) -> None:
+    page.route(
+        "**/plane.js*",
+        lambda route: route.fulfill(body="export default () => {};", content_type="text/javascript"),
+    )
+    page.goto(f"{server.url}/playground")
+    place = page.get_by_test_id("stBidiComponentIsolated").first
+    expect(place).to_be_visible()
+    assert box(place)["height"] >= 300
+    expect(place).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    page.unroute("**/plane.js*")
+
+
+CLOSABLE = ':is([data-testid="stPopoverButton"], summary):visible'
+EVERYWHERE = ("About this figure", "Save", "Terms")
+"""The same on all pages, so one page tries them."""
+SECONDS = 20
+"""A page may take so long; the fault lasted until the next click."""
+FILES = {entry.file: entry for entry in ENTRIES}
+LEFT = ("home", "train", "what_if")
+"""Pages with boxes of their own; test_every_page.py reads the code of all for the cause of the fault."""
+
+
+@pytest.mark.parametrize("file", LEFT)
+def test_the_menu_leads_on_whatever_is_open(file: str, server: Server, page: Page) -> None:
+    left, to = FILES[file], FILES["runs" if file != "runs" else "data"]
+    logged = len(server.log())
+    open_page(page, f"{server.url}/{'' if file == 'home' else file}?m=10&upto=10&exact=false")
+    main = page.get_by_test_id("stMain")
+    there = page if file == "home" else main  # the sidebar is the same on all
+    heading = main.get_by_role("heading", level=1, name=to.title, exact=True)
+    labels = there.locator(CLOSABLE).all_inner_texts()
+    assert labels
+    own = [label for label in dict.fromkeys(labels) if not any(name in label for name in EVERYWHERE)]
+    for place in map(labels.index, dict.fromkeys(labels) if file == "train" else own[:2]):
+        there.locator(CLOSABLE).nth(place).click()
+        wait_settled(page)
+        follow(page, to.title)
+        expect(heading).to_be_visible(timeout=1000 * SECONDS)
+        wait_settled(page, SECONDS)
+        expect(heading).to_be_visible()  # still: the fault took the page away when it was complete
+        follow(page, left.title)
+        expect(heading).to_have_count(0)
+        wait_settled(page)
+    assert "find fragment" not in server.log()[logged:]

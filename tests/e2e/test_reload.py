@@ -67,6 +67,7 @@ WALK = (
     "Weights by hand",
     "Several models",
     "Train",
+    "Nyström and Fourier",
     "Lecture",
     "Methods",
     "Runs",

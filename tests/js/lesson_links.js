@@ -1,4 +1,4 @@
-// The links of lessons to pages of the app, as JSON: for tests/pages/test_lesson_links.py.
+// The links of lessons to pages of the app, as JSON: for tests/pages/test_lessons.py.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

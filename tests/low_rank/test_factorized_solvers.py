@@ -80,13 +80,6 @@ def test_a_trace_has_a_row_for_each_iteration(solver: type[FactorSolver]) -> Non
 
 
 @each_solver
-def test_a_seed_makes_ends_equal_bit_for_bit(solver: type[FactorSolver]) -> None:
-    one, same, other = solved(solver), solved(solver), solved(solver, seed=1)
-    np.testing.assert_array_equal(one.point.V, same.point.V)
-    assert not np.array_equal(one.point.V, other.point.V)
-
-
-@each_solver
 def test_zero_factors_stay(solver: type[FactorSolver]) -> None:
     problem = factor_problem("three grades")
     result = solver().solve(problem, np.zeros((problem.cells.n, problem.rank)))

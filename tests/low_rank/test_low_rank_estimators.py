@@ -149,15 +149,6 @@ def test_blocks_of_documents_in_another_order_are_refused(name: str) -> None:
 # --- conventions --------------------------------------------------------------------------------------------
 
 
-@each_model
-def test_a_seed_makes_fits_equal_bit_for_bit(name: str) -> None:
-    one, same = (model(name, "fourier", random_state=5).fit_data(DATA) for _ in range(2))
-    np.testing.assert_array_equal(one.coef_, same.coef_)
-    state = [model(name, "fourier", random_state=np.random.RandomState(5)).fit_data(DATA) for _ in range(2)]
-    np.testing.assert_array_equal(state[0].coef_, state[1].coef_)
-    assert model(name, random_state=None).fit_data(DATA).status_ is not Status.STOPPED
-
-
 def test_the_order_of_documents_does_not_matter_to_the_convex_model() -> None:
     name = "regularised, fista"
     order = np.random.default_rng(0).permutation(len(X))

@@ -59,7 +59,7 @@ def faults() -> Iterator[list[str]]:
 
 @pytest.fixture(autouse=True)
 def plain_headings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the spaces of headings, so that tests compare them with sentences; test_sizes.py sees both."""
+    """Keep the spaces of headings, so that tests compare them with sentences; e2e/test_app.py sees both."""
     monkeypatch.setattr("ui.shell.figures.unbroken", str)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -190,18 +189,6 @@ def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
     assert "studies" not in app.query_params
 
 
-def test_a_store_out_of_reach_is_a_sentence(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path))
-    for asked in ({"runs": digests()}, {}):
-        app = open_page("compare", **asked)
-        assert len(app.error) == 1
-        assert "database of runs cannot be used" in app.error[0].value
-        assert str(tmp_path) not in app.error[0].value
-        assert "No models yet" not in words(app)
-
-
 @pytest.mark.usefixtures("store")
 def test_tests_of_all_models_and_the_way_to_why(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Win and loss")
@@ -350,15 +337,6 @@ def waited_for_by(app: AppTest) -> list[RunSpec]:
     return found
 
 
-def test_what_was_sent_can_be_let_go_before_it_is_made(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
-    app = with_linear(open_page)
-    app.button(key="remove-all").click().run()
-    assert heading(app) == "No models yet."
-
-
 def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, store: RunStore) -> None:
     base = made()[1].spec
     design = Design(base, (Values("C", (base.C, 4.0)),))
@@ -431,3 +409,12 @@ def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
     table = pd.DataFrame({"label": ["base", "a", "b"], "metric": METRIC, "mean": [0.9, 0.3, 0.1 + 0.2]})
     found = SimpleNamespace(standings=table, baseline="base")
     assert best(found, METRIC) == "a"  # type: ignore[arg-type]
+
+
+def test_what_was_sent_can_be_let_go_before_it_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
+    app = with_linear(open_page)
+    app.button(key="remove-all").click().run()
+    assert heading(app) == "No models yet."

@@ -51,17 +51,6 @@ def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the
     assert app.selectbox(key="against").value == "products", "L-BFGS has no CG iterations"
 
 
-def test_every_quantity_and_axis(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    """One after the other: test_plots_convergence.py has all pairs of them."""
-    data_set("small")
-    app = open_page("convergence", data="edge", m=10)
-    for key in ("show", "against"):
-        for option in app.selectbox(key=key).options:
-            app.selectbox(key=key).select(option).run()
-            assert not app.exception
-            assert len(names(app)) == 2
-
-
 def test_further_c_and_one_run_alone(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     app.toggle(key="plain").set_value(False).run()
@@ -119,8 +108,11 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(open_page: Opener) -> None:
-    app = open_page("convergence", map="linear", loss="SVM-MAP", solver="cutting planes")
+def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", map="linear", loss="SVM-MAP", solver="cutting planes")
     assert "Newton cannot train SVM-MAP" in app.info[0].value
 
 
@@ -143,8 +135,11 @@ def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
 
 @pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize(("loss", "C"), [("hinge", 10), ("hinge", -15), ("logistic", 10)])
-def test_losses_at_the_ends_of_C(open_page: Opener, loss: str, C: int) -> None:
-    app = open_page("convergence", m=10, c=C, loss=loss, plain="false")
+def test_losses_at_the_ends_of_C(
+    open_page: Opener, data_set: Callable[[str], None], loss: str, C: int
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info
     assert "nan" not in words(app).lower().split()
 

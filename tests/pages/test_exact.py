@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest_pages import Opener, execute, figures, shown, words
-from test_every_page import READING
+from conftest_pages import Opener, execute, figures, words
 from test_home_train import lines
 
 from rankviz import RunSpec
@@ -14,9 +13,6 @@ from rankviz.metrics.significance import compare
 from ui.controls.settings import state_of
 
 pytestmark = pytest.mark.usefixtures("every_tab")
-
-OF_MAP = [page for page in READING if page not in {"data", "influence", "weights"}]
-"""The pages that read the feature map."""
 EXACT = {"map": "exact kernel"}
 SPEC = RunSpec("synthetic-demo", C=2.0**-4, gamma=2.0**-2).exact()
 
@@ -40,22 +36,6 @@ def test_home_draws_the_exact_level_beside_the_approximations(open_page: Opener)
     assert drawn["exact kernel (no m)"][0] == pytest.approx(exact.mean())
     linear = execute(SPEC.linear(2.0**-10)).metrics["vali"]["NDCG@10"]
     assert compare(exact, linear).sentence("The exact kernel", "the linear model", "NDCG@10") in words(app)
-
-
-def test_convergence_of_the_exact_kernel(open_page: Opener) -> None:
-    app = open_page("convergence", plain=False, **EXACT)
-    assert list(lines(figures(app)[0])) == ["exact kernel"]
-    assert app.dataframe[0].value["objective"].tolist() == [execute(SPEC.but(start="zero")).objective]
-
-
-# a grid of exact runs, as the page on C and costs draws it, is work for a job
-@pytest.mark.parametrize("page", OF_MAP)
-def test_every_page_has_a_figure(page: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
-    link = {"data": "edge", "plain": "false", "upto": 10, "errupto": 25, "draws": 1}
-    app = open_page(page, **link, **EXACT)
-    assert app.session_state["map"] == "exact"
-    assert shown(app)
 
 
 def test_a_small_kernel_is_factored(open_page: Opener, data_set: Callable[[str], None]) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
-from conftest_pages import Opener, shown, words
+from conftest_pages import Opener, ordinary, shown, words
 from streamlit.testing.v1 import AppTest
-from test_why import fold, pair
 
 from rankviz import RunSpec, execute
 from rankviz.datasets import NORMALISATIONS, find_datasets, normalise, open_fold
@@ -30,36 +29,37 @@ QUERY_ZSCORE = NORMALISATIONS["query_zscore"].label
 
 
 def ids(*places: int) -> str:
-    """Queries of the validation part as an address has them, by their places."""
-    return ".".join(str(fold().vali.query_ids[place]) for place in places)
+    """Queries of the small validation part as an address has them, by their places."""
+    return ".".join(str(ordinary(101).query_ids[place]) for place in places)
 
 
-DRAWN = {"data": "edge", "m": 10, "errupto": 10, "draws": 1}
-ROUGH = {"data": "edge", "m": 10, "loss": "hinge", "picked": "1.2.3"}
+SMALL: dict[str, object] = {"data": "edge", "m": 10}
+DRAWN = SMALL | {"errupto": 10, "draws": 1}
+ROUGH = SMALL | {"loss": "hinge", "picked": "1.2.3"}
 LINKS: dict[str, list[dict[str, object]]] = {
     "what_if": [
-        {"m": 10, "query": 1} | more
+        SMALL | more
         for more in (
             {},
             {"norm": QUERY_ZSCORE},
-            {"fold": "Fold2"},
+            {"query": 3},
             {"changes": "o_t0_3"},
             {"changes": "o_t0_3", "part": "validation"},
         )
     ],
     "why": [
-        pair(*places) | more
-        for places, more in (
-            ((0, 3), {}),
-            ((1, 3), {}),
-            ((0, 3), {"c": 2}),
-            ((0, 3), {"norm": QUERY_ZSCORE}),
-            ((0, 3), {"of": "random Fourier"}),
+        SMALL | {"query": ids(1), "above": f"document {above}", "below": "document 4"} | more
+        for above, more in (
+            (1, {}),
+            (2, {}),
+            (1, {"c": 2}),
+            (1, {"norm": QUERY_ZSCORE}),
+            (1, {"of": "random Fourier"}),
         )
     ]
-    + [{"m": 10}, {"m": 10, "query": ids(2)}, {"m": 10, "test": "true"}],
+    + [SMALL, SMALL | {"query": ids(2)}, SMALL | {"test": "true"}],
     "side_by_side": [
-        {"m": 10} | more
+        SMALL | more
         for more in (
             {},
             {"metric": "MAP"},
@@ -133,8 +133,7 @@ def test_a_page_shows_the_same_whatever_was_looked_at_before(
     page: str, open_page: Opener, data_set: Callable[[str], None]
 ) -> None:
     """A key that lacks something gives one link what another one was shown."""
-    if "data" in LINKS[page][0]:
-        data_set("small")
+    data_set("small")
     alone = []
     for link in LINKS[page]:
         st.cache_resource.clear()

@@ -103,9 +103,7 @@ def test_runs_calls_it_imported_and_best_is_what_was_made_here(
 
 
 def test_training_again_says_whether_figures_agree(
-    open_page: Opener,
-    as_visitor: Callable[[str], str],
-    honest: RunRecord,
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
 ) -> None:
     as_visitor(ME)
     digest = imported(honest)

@@ -66,11 +66,7 @@ def test_another_data_set_brings_its_own_settings_and_one_can_go_back() -> None:
     )
     app.button(key="back-to-mine").click().run()
     assert now(app) == [50, 3, -2, -10]
-    assert {key: app.query_params[key] for key in ("c", "g", "clin")} == {
-        "c": "3",
-        "g": "-2",
-        "clin": "-10",
-    }
+    assert {key: app.query_params[key] for key in ("c", "g", "clin")} == {"c": "3", "g": "-2", "clin": "-10"}
     assert not notes(app)
     opened = sidebar_alone(**dict(app.query_params.items()))
     assert now(opened) == now(app)

@@ -1,4 +1,4 @@
-"""Pages by a metric of which less is better: the smallest is the best, and the words say so."""
+"""Pages by metrics that runs lack: one of which less is better, and one of the visitor's own."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(
 
 
 def test_the_best_C_has_the_smallest_mean_rank(open_page: Opener) -> None:
-    app = open_page("influence", map="linear", metric=LESS)
+    app = open_page("influence", map="linear", scope="this fold", metric=LESS)
     assert "MeanRank is lowest (best) at C = " in said(app)
     lines = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
     values = numbers(lines["mean over queries"]["y"])
@@ -170,3 +170,46 @@ def test_another_metric_is_answered_in_words(open_page: Opener) -> None:
     app.selectbox(key="metric").set_value("MAP").run()
     (told,) = (one.value for one in app.header if "the same changes make" in one.value)
     assert f"By {LESS} the same changes make: {LESS} (less is better) " in told
+
+
+SAME = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
+"""Gains of 2^y − 1 by grade, so that both are equal."""
+OF_CHANGES = ["why", "convergence", "low_rank"]
+"""Pages that tell the effect of a changed setting by the metric, and nothing else."""
+WITH_METRIC = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", *OF_CHANGES]
+
+
+@pytest.mark.parametrize("page", WITH_METRIC)
+def test_own_gains_are_computed_on_every_page(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=SAME)
+    assert not own.exception
+    assert not own.error
+    assert own.text_input(key="own").value == SAME
+    if page in OF_CHANGES:
+        own.sidebar.select_slider(key="m").set_value(25).run()
+    assert SAME.lower() in words(own).replace("\u2060", "").lower()
+
+
+@pytest.mark.parametrize("text", ["", "<b>x</b>@5"])
+def test_what_is_no_metric_here_is_told_and_the_usual_one_is_shown(text: str, open_page: Opener) -> None:
+    app = open_page("train", m=10, metric=OWN, own=text)
+    assert not app.exception
+    (told,) = [one.value for one in app.caption if "Write a metric in the field" in one.value]
+    assert "<b>" not in told
+
+
+def test_a_grade_without_a_gain_is_told(open_page: Opener) -> None:
+    app = open_page("train", m=10, metric=OWN, own="nDCG(gains={1: 1})@5")
+    assert not app.exception
+    assert "has no gain: give gains of the grades 1 to" in app.error[0].value
+
+
+def test_a_record_with_an_own_metric_is_stored_without_it(open_page: Opener) -> None:
+    from rankviz.metrics.evaluation import COLUMNS
+    from ui.work.runs import remembered
+
+    open_page("train", m=10, metric=OWN, own=SAME)
+    assert all(tuple(record.metrics["vali"]) == COLUMNS for record in remembered())

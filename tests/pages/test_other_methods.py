@@ -21,10 +21,7 @@ from rankviz.plots.style import style_of
 pytestmark = pytest.mark.usefixtures("every_tab", "made_at_once")
 
 SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-8)
-LOW_RANK = {
-    "factorized": SPEC.factorized(2, SPEC.C),
-    "regularized": SPEC.regularized(0.1, 10.0, SPEC.C),
-}
+LOW_RANK = {"factorized": SPEC.factorized(2, SPEC.C), "regularized": SPEC.regularized(0.1, 10.0, SPEC.C)}
 LINK = {"map": "linear", "c": -8, "lfactors": 2, "lnuclear": "0.1"}
 each_method = pytest.mark.parametrize("method", LOW_RANK)
 
@@ -168,3 +165,60 @@ def test_train_lists_the_thresholds_of_grades(open_page: Opener) -> None:
     table = next(frame.value for frame in app.dataframe if "threshold" in frame.value)
     assert table.to_numpy().tolist() == record.solution["thresholds"].tolist()
     assert "Thresholds of grades" in words(app)
+
+
+@pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])
+def test_convergence_says_that_no_objective_is_fixed(
+    method: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, method=method, reweight=10)
+    assert len(figures(app)) == 1
+    assert "No fixed objective: the weights of pairs follow the ranking" in words(app)
+
+
+def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: Callable[[str], None]) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", m=10, method="ApproxNDCG", restarts=3)
+    assert not app.error
+    assert "3 starts end at the objectives" in words(app)
+    assert "(kept)" in words(app)
+
+
+def test_train_and_convergence_draw_rounds_and_importance(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    link = {"data": "edge", "method": "LambdaMART", "rounds": "12", "patience": "5"}
+    said = words(open_page("train", **link))
+    assert "of what the splits gain" in said
+    assert "Second bar: the feature's share of Σ|w|" in said
+    assert "NDCG@10 on the validation part was highest there" in said
+    app = open_page("convergence", **link)
+    assert len(figures(app)) == 1
+    assert "steps of a solver, gaps and preconditioners do not apply" in words(app)
+    assert "LambdaMART minimises no fixed function" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("method", "objective"),
+    [
+        ("MART", "mean of (y − f)²"),
+        ("RankBoost", "mean of exp(f_j − f_i) over pairs"),
+        ("FRank", "fidelity loss 1 − √P, mean over queries"),
+        ("AdaRank-NDCG", "mean of exp(−NDCG@10) over queries"),
+        ("AdaRank-MAP", "mean of exp(−AP) over queries"),
+        ("coordinate ascent", "raised measure (NDCG@10 or MAP), training"),
+    ],
+)
+def test_convergence_draws_what_rounds_minimise(
+    method: str, objective: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
+    data_set("small")
+    app = open_page("convergence", data="edge", method=method, rounds="12", passes="3")
+    measured, lowered = figures(app)
+    assert lowered["layout"]["yaxis"]["title"]["text"] == objective
+    line, kept = lines(lowered).values()
+    assert len(line) == len(next(iter(lines(measured).values())))
+    assert kept[0] in line
+    assert (kept[0] > line[0]) is (method == "coordinate ascent")

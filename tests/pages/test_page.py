@@ -23,9 +23,7 @@ def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, data_set: Call
     assert drawn == {view: {view} for view in TABS[page]}
 
 
-def test_what_a_tab_asks_for_is_kept_and_the_link_comes_when_its_place_is_opened(
-    open_page: Opener,
-) -> None:
+def test_what_a_tab_asks_for_is_kept_and_the_link_comes_when_its_place_is_opened(open_page: Opener) -> None:
     app = open_page("train", m=10)
     query = app.selectbox(key="query").options[3]
     app.selectbox(key="query").set_value(int(query)).run()

@@ -56,9 +56,7 @@ def test_a_listwise_loss_is_the_reason_only_where_a_loss_of_pairs_would_do() -> 
     assert reason(listwise, ["expansion"]).startswith("The linear model has no kernel expansion")
 
 
-def test_methods_that_would_do_are_offered_where_the_method_lacks_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_methods_that_would_do_are_offered_where_the_method_lacks_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, "stranger", strangers.RANKER)
     app = asked(RunSpec("synthetic-demo", method="stranger"), "duals", "trace")
     said = "Feature mean has no dual variables of preference pairs and no trace of its iterations"

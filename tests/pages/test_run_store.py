@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import Opener, figures
+from conftest_pages import Opener, figures, words
 from runs_once import RunsOnce
 from sqlalchemy import select, update
 
@@ -129,3 +129,19 @@ def test_pages_of_the_store_say_what_was_set_aside(open_page: Opener, tmp_path: 
 def test_whose_a_run_is_outlives_the_page(open_page: Opener) -> None:
     app = open_page("train", m=5)
     assert any(COOKIE in element.proto.body for element in app.get("html"))
+
+
+@pytest.mark.parametrize(
+    ("page", "link"), [("runs", {}), ("sweep", {}), ("compare", {}), ("compare", {"runs": "0" * 16})]
+)
+def test_a_damaged_store_is_a_sentence(
+    page: str, link: dict[str, str], open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "damaged").write_text("no database" * 1000)
+    monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "damaged"))
+    run_store.forget()
+    app = open_page(page, **link)
+    (error,) = app.error
+    assert "The database of runs cannot be used: the file is not a database" in error.value
+    assert str(tmp_path) not in error.value
+    assert "No models yet" not in words(app)

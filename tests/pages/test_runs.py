@@ -311,17 +311,6 @@ def test_a_study_narrows_the_list(open_page: Opener, store: RunStore, made: list
     assert list(rows(app)["Seed"]) == [0, 1]
 
 
-def test_a_store_out_of_reach_is_a_sentence(
-    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    damaged = tmp_path / "damaged.sqlite"
-    damaged.write_bytes(b"no database" * 1000)
-    monkeypatch.setenv("RANKVIZ_STORE", str(damaged))
-    app = open_page("runs")
-    assert "is not a database" in app.error[0].value
-    assert str(tmp_path) not in app.error[0].value
-
-
 # --- files -----------------------------------------------------------------------------------------------
 
 

@@ -86,10 +86,7 @@ def test_the_controls_stand_in_their_order() -> None:
             {"map": "linear", "solver": "SGD by query"},
             {"m", "kernel", "g", "lam", "clin", "rank", "landmarks", "freq"},
         ),
-        (
-            {"method": "factorised RankSVM"},
-            {"loss", "costs", "lam", "solver", "tol", "rank", "freq"},
-        ),
+        ({"method": "factorised RankSVM"}, {"loss", "costs", "lam", "solver", "tol", "rank", "freq"}),
         (
             {"method": "factorised RankSVM", "map": "linear"},
             {"m", "kernel", "g", "loss", "costs", "lam", "solver", "tol", "rank", "landmarks", "freq"},

@@ -6,7 +6,6 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -291,15 +290,6 @@ def test_bounds_are_sentences(opened: Opener, bounded: Callable[..., None]) -> N
     assert "study" not in app.query_params
     bounded(sweep_runs=3)
     assert "more than the 3 of one sweep here" in opened(**SMALL).error[0].value
-
-
-def test_a_store_out_of_reach_is_a_sentence(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "no-database").write_text("nothing of ours, and long enough to be none" * 10)
-    monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "no-database"))
-    forget()
-    assert open_page("sweep").error
 
 
 def test_designs_of_papers(open_page: Opener) -> None:

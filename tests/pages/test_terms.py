@@ -15,17 +15,7 @@ from conftest_pages import Opener
 from ui.controls.navigation import ENTRIES
 from ui.learn.lessons import order
 from ui.shell.term_pictures import PICTURES
-from ui.shell.terms import (
-    LESSONS,
-    PAGES,
-    PAPERS,
-    TERMS,
-    explained,
-    glossary,
-    meaning,
-    papers_in,
-    terms_in,
-)
+from ui.shell.terms import LESSONS, PAGES, PAPERS, TERMS, explained, glossary, meaning, papers_in, terms_in
 
 ROOT = Path(__file__).parents[2]
 KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")

@@ -28,13 +28,7 @@ from streamlit.web.server.starlette import starlette_routes
 from rankviz.datasets.uploads import LIMITS
 from ui.model import data_serving as serving
 from ui.model import upload_memory
-from ui.model.upload_memory import (
-    AWAY_SECONDS,
-    CROWDED_SECONDS,
-    RELEASED,
-    WAITING_SECONDS,
-    UploadMemory,
-)
+from ui.model.upload_memory import AWAY_SECONDS, CROWDED_SECONDS, RELEASED, WAITING_SECONDS, UploadMemory
 
 MOST = 1000
 
@@ -109,14 +103,7 @@ def test_one_address_never_takes_the_memory_of_others(
     counted = UploadMemory()
     for number in range(4):
         assert counted.admit(f"made up {number}", "a", 200, "near") is None
-    arrived = [
-        counted.arrive(
-            f"made up {number}",
-            "a",
-            200,
-        )
-        for number in range(4)
-    ]
+    arrived = [counted.arrive(f"made up {number}", "a", 200) for number in range(4)]
     assert [why is None for why in arrived] == [True, True, False, False]
     assert "your network address" in str(arrived[-1])
     assert "your network address" in str(counted.admit("made up", "a", 101, "near"))

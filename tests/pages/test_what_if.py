@@ -164,10 +164,7 @@ def test_other_texts_are_no_changes(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("nonsense", "is not a change of these data"),
-        ("-o_t0_300", "no document 300 in query 1"),
-    ],
+    [("nonsense", "is not a change of these data"), ("-o_t0_300", "no document 300 in query 1")],
 )
 def test_a_change_of_a_link_that_cannot_be_made_is_said(text: str, said: str, open_page: Opener) -> None:
     app = open_page("what_if", m=50, changes=f"{HEAVY}__{text}")
@@ -297,12 +294,6 @@ def test_a_query_too_short_for_its_metric_is_explained(metric: str, k: int, open
         assert any(told and told in one.value for one in app.caption) == bool(told)
 
 
-def test_another_draw_of_a_model_that_draws_nothing(open_page: Opener) -> None:
-    app = open_page("what_if", map="linear", changes="r_1")
-    assert app.checkbox[0].label == of_change(OtherDraw(1), FOLD, "")
-    assert "is unchanged" in app.header[0].value
-
-
 @pytest.mark.parametrize(
     ("link", "asked", "because"),
     [
@@ -327,9 +318,7 @@ def test_the_answer_says_which_rank_was_asked_for(
     assert any(why in text for why in (", because", "; with weight", "; a larger")) == (rank != asked)
 
 
-def test_a_drop_that_lowers_only_the_other_grade_says_which_rank_was_asked_for(
-    open_by_menu: Opener,
-) -> None:
+def test_a_drop_that_lowers_only_the_other_grade_says_which_rank_was_asked_for(open_by_menu: Opener) -> None:
     app = open_by_menu("what_if", m=50)
     first, second = (one for one in listed(app)["now"][:2])
     assert first["grade"] == second["grade"] == 2, "the highest grade"

@@ -27,7 +27,7 @@ from ui.controls import feature_names, selection
 from ui.model import why as views
 from ui.model.why_choices import usual_pair
 from ui.model.why_computations import MOST_REFITS
-from ui.model.why_words import NEEDS, SWAPS, WHAT_IT_IS, named_swap, signed
+from ui.model.why_words import NEEDS, WHAT_IT_IS, named_swap, signed
 from ui.shell.texts import escaped
 
 SPEC = RunSpec("synthetic-demo", feature_map="nystroem", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -374,7 +374,3 @@ def test_with_another_model_the_pair_stays_and_is_in_the_link(open_page: Opener)
     assert [app.query_params["above"], app.query_params["below"]] == shown
     app.selectbox(key="query").select(int(fold().vali.query_ids[QUERY + 1])).run()
     assert "above" not in app.query_params, "another query has its own"
-
-
-def test_the_table_of_swaps_says_how_many_features_have_one() -> None:
-    assert SWAPS.format(n=1, of=20) == "Nearest swaps (1 of 20 features have one)"

@@ -46,9 +46,7 @@ def cluster(address: str) -> Iterator[OnCluster]:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge", "tol": 1e-3}],
-    ids=str,
+    "settings", [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge", "tol": 1e-3}], ids=str
 )
 def test_the_model_is_the_same(settings: dict[str, Any], cluster: OnCluster) -> None:
     one = RankSVM(**(WHOLE | settings)).fit_data(DATA)

@@ -265,11 +265,7 @@ def test_runs_travel(
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
-    command: Command,
-    store: RunStore,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    said: str,
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
 ) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
@@ -391,6 +387,7 @@ def test_what_names_no_place_is_refused(command: Command, where: str) -> None:
     assert "must name 1 to 1,024 workers" in err
 
 
+@pytest.mark.story
 def test_a_sweep_on_a_cluster(command: Command, store: RunStore) -> None:
     status, _, err = command("sweep", *MODEL, "--axis", "C=2^-2..2^0", "--where", "local:2")
     assert status == 0
@@ -427,15 +424,7 @@ def test_a_run_goes_out_and_comes_in_again_as_a_system(
     for form, file in (("trec", "test.run"), ("scores", "test.txt")):
         out = tmp_path / file
         command("export", made["run"], "--format", form, "-o", str(out), *data)
-        named = [
-            "--data",
-            MODEL[0],
-            "--name",
-            form,
-            "--json",
-            "--metric",
-            OWN,
-        ]
+        named = ["--data", MODEL[0], "--name", form, "--json", "--metric", OWN]
         status, said, err = command("score", str(out), *named, "--metric", "NDCG@10", *data)
         assert (status, "scores: Fold1; test." in err) == (0, True)
         own, usual = json.loads(said)[0]["metrics"].values()

@@ -160,8 +160,8 @@ def test_a_cluster_that_does_not_answer_is_said_and_waited_for(
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[OnCluster]:
-    with local_cluster(2, 1e9) as address, OnCluster(address) as place:
+def place(scheduler: str) -> Iterator[OnCluster]:
+    with OnCluster(scheduler) as place:
         yield place
 
 
@@ -177,12 +177,12 @@ def many(base: RunSpec, runs: int) -> list[RunSpec]:
 def test_every_run_is_made_once_and_is_that_of_one_piece(
     store: RunStore, tasks: ClusterWorkers, base: RunSpec, root: Path, fold: Fold
 ) -> None:
-    specs = many(base, 40)
+    specs = many(base, 20)
     study = tasks.submit(Study("me", "a grid", roots=(str(root),)), specs)
     wait_for(lambda: not tasks.watch(study).left)
-    assert store.studies.status(study).counts == {DONE: 40}
+    assert store.studies.status(study).counts == {DONE: 20}
     found = store.records.find(specs)
-    assert len(found) == 40
+    assert len(found) == 20
     assert store.studies.status(study).study.place == TASKS
     alone = execute(specs[13], fold=fold)
     assert found[specs[13]].objective == pytest.approx(alone.objective, rel=1e-5)

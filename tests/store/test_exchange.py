@@ -316,8 +316,7 @@ def test_scores_are_of_the_documents_that_there_are(store: RunStore, made: Made,
     lies = [
         replace(second, scores=second.scores | {"vali": second.scores["vali"][:-1]}),
         replace(
-            second,
-            scores=second.scores | {"vali": second.scores["vali"][: len(second.metrics["vali"])]},
+            second, scores=second.scores | {"vali": second.scores["vali"][: len(second.metrics["vali"])]}
         ),
         replace(second, metrics=second.metrics | {"vali": second.metrics["vali"].rename(lambda q: q + 1000)}),
     ]

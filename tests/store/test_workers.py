@@ -147,10 +147,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
 
 
 def test_a_worker_stays_until_it_has_made_or_taken_much(
-    jobs: WatchedStudies,
-    submit: Callable[..., str],
-    bounded: Callable[..., None],
-    started: list[ProcessId],
+    jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None], started: list[ProcessId]
 ) -> None:
     """Without a bound it stays: test_everything_is_made_and_the_workers_stay_for_more."""
     for number, most in enumerate(({"worker_bytes": 1}, {"worker_jobs": 1}, {}), start=1):

@@ -6,7 +6,7 @@
 import { cleared, surfaceIn } from "../../playground/draw.js";
 import { ends } from "../../playground/geometry.js";
 
-// Colours of methods, on light and on dark, as on every page; tests/pages/test_lesson_links.py holds them equal.
+// Colours of methods, on light and on dark, as on every page; tests/pages/test_lessons.py holds them equal.
 const METHODS = {
   nystroem: ["#0072B2", "#3d9bd9"], fourier: ["#D55E00", "#e8742a"], exact: ["#000000", "#ffffff"],
   data: ["#009E73", "#2bb58c"],
