@@ -68,7 +68,9 @@ def test_waves_are_one_on_their_crests() -> None:
             np.testing.assert_allclose(values, 1, atol=1e-9)
             assert len(points) == 2 or every
     fig = plots.plane_figure(table)
-    assert len(fig.data) == 5
+    assert [trace.mode for trace in fig.data] == ["markers", "lines"]
+    drawn = [(shape.xref, shape.path.count("M")) for shape in fig.layout.shapes]
+    assert drawn == [("x", len(X)), ("x2", len(X)), ("x2", 10 - plots.WHOLE)]
     assert [note.text for note in fig.layout.annotations] == ["10 landmarks", "10 waves"]
 
 

@@ -24,6 +24,7 @@ from rankviz.plots.style import (
     GUIDE,
     add_line,
     add_marks,
+    add_strokes,
     finished,
     line_of,
     metric_range,
@@ -187,8 +188,7 @@ def plane_figure(table: pd.DataFrame) -> go.Figure:
     box = np.array([_ends(documents[axis]) for axis in ("x", "y")])
     for column, name in enumerate(names, start=1):
         place: dict[str, Any] = {"row": 1, "col": column}
-        grey = {"size": 4, "color": EVEN_COLOUR, "opacity": 0.5}
-        add_marks(fig, documents["x"], documents["y"], grey, showlegend=False, **place)
+        _add_documents(fig, documents, box[0], place)
         own = table[table["map"] == name]
         (_add_waves if waves[name] else _add_landmarks)(fig, name, own, box, place)
     fig.update_xaxes(range=box[0], zeroline=False, title_text="first component")
@@ -203,6 +203,13 @@ def _ends(values: pd.Series) -> list[float]:
     low, high = values.quantile([0.005, 0.995])
     room = 0.08 * (high - low) or 1.0
     return [float(low - room), float(high + room)]
+
+
+def _add_documents(fig: go.Figure, documents: pd.DataFrame, ends: FloatArray, place: dict[str, Any]) -> None:
+    """Draw documents as strokes that are about as long as wide."""
+    x, y, half = documents["x"], documents["y"], 0.0045 * (ends[1] - ends[0])
+    across, up = (np.stack(three, axis=1).ravel() for three in ((x - half, x + half, x), (y, y, y)))
+    add_strokes(fig, across, up, {"width": 4, "color": EVEN_COLOUR}, opacity=0.5, **place)
 
 
 def _add_landmarks(
@@ -223,12 +230,10 @@ def _add_landmarks(
 
 def _add_waves(fig: go.Figure, name: str, own: pd.DataFrame, box: FloatArray, place: dict[str, Any]) -> None:
     colour, thin = style_of(name).colour, min(0.9, max(0.25, 12 / len(own)))
-    for rows, width, opacity, every in (
-        (own[WHOLE:], 1, thin, False),
-        (own[:WHOLE], 2, 1.0, True),
-    ):
-        x, y = crests(rows, box, every=every)
-        add_line(fig, x, y, colour, width=width, dash="dash" if every else None, opacity=opacity, **place)
+    add_strokes(
+        fig, *crests(own[WHOLE:], box, every=False), {"width": 1, "color": colour}, opacity=thin, **place
+    )
+    add_line(fig, *crests(own[:WHOLE], box, every=True), colour, width=2, **place)
 
 
 def crests(waves: pd.DataFrame, box: FloatArray, *, every: bool) -> tuple[list[Any], list[Any]]:

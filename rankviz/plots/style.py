@@ -211,6 +211,19 @@ def add_line(
     fig.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=showlegend, **more)
 
 
+def add_strokes(
+    fig: go.Figure, x: Any, y: Any, line: dict[str, Any], *, opacity: float, **place: Any
+) -> None:
+    """Add straight strokes between pairs of points as one shape below the traces, without hover text.
+
+    `x` and `y` have two ends and a gap for each. A trace makes an element of each: browsers take longer.
+    """
+    ends = zip(x[::3], y[::3], x[1::3], y[1::3], strict=True)
+    path = "".join(f"M{x0:.5g},{y0:.5g}L{x1:.5g},{y1:.5g}" for x0, y0, x1, y1 in ends)
+    if path:
+        fig.add_shape(type="path", path=path, line=line, opacity=opacity, layer="below", **place)
+
+
 def add_marks(fig: go.Figure, x: Any, y: Any, marker: dict[str, Any], **more: Any) -> None:
     """Add markers without hover text: rings around chosen points, points that give the scene."""
     fig.add_scatter(x=x, y=y, mode="markers", marker=marker, hoverinfo="skip", **more)
