@@ -38,6 +38,21 @@ def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> N
     expect(page).to_have_url(re.compile(first["page"]))
 
 
+def test_the_figure_stays_in_view_beside_a_long_text(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess=shown&large=true")
+    figure, last = page.locator(".lesson .figure"), page.locator(".lesson .text p").last
+    before = last.bounding_box()
+    page.get_by_test_id("stMain").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+    box, after = figure.bounding_box(), last.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["y"] < before["y"]
+    assert box is not None
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 720
+
+
 def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/lessons")
