@@ -143,6 +143,25 @@ def make_share(
             )
 
 
+MOST_SHARED, STUDY_AS_RUNS = {"run_bytes_each": 4_000, "run_bytes_address": 12_000}, 20
+"""Most runs that a visitor, and all from one address, share, alone or in studies: everyone's pages list them.
+Listing a study takes as long as listing so many runs."""
+
+
+def check_shared(connection: Connection, owner: str) -> None:
+    """Raise `StoreError` if an owner, or all from their address, now share more than `MOST_SHARED`."""
+    for share in _shares(connection, owner):
+        alone = select(func.count()).where(marks.c.shared, marks.c.owner.in_(share.group))
+        own = select(STUDY_AS_RUNS * func.count(studies.c.id.distinct()) + func.count())
+        own = own.join_from(studies, members).where(studies.c.shared, studies.c.owner.in_(share.group))
+        number = sum(int(connection.execute(asked).scalar_one()) for asked in (alone, own))
+        if number > MOST_SHARED[share.bound]:
+            raise StoreError(
+                f"{share.whose} at most {MOST_SHARED[share.bound]:,} runs may be shared, alone or in sweeps. "
+                "Stop sharing others first."
+            )
+
+
 def charge(
     connection: Connection, owner: str, found: Sequence[int], address: str = "", needed: int = 0
 ) -> None:

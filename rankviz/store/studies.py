@@ -18,7 +18,14 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import PLACE_BYTES, ROW_BYTES, make_room, make_room_and_share, make_share
+from rankviz.store.room import (
+    PLACE_BYTES,
+    ROW_BYTES,
+    check_shared,
+    make_room,
+    make_room_and_share,
+    make_share,
+)
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -187,7 +194,7 @@ class Studies:
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
-        """Share a study with other visitors, or no longer."""
+        """Share a study with other visitors, or no longer. Raises `StoreError` as `check_shared`."""
         self._change(study_id, owner, shared=shared)
 
     def pin(self, study_id: str, owner: str, digest: str) -> None:
@@ -210,6 +217,8 @@ class Studies:
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
             if values.get("deleted", 0.0) is None:
                 make_share(connection, owner)
+            if values.get("shared"):
+                check_shared(connection, owner)
 
 
 def _listed() -> ColumnElement[bool]:
