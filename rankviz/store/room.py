@@ -57,7 +57,7 @@ FOR_ALL = "rankviz"
 _TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
 ROW_BYTES, PLACE_BYTES = 1000, 300
 """Bytes of a run without its record, and of its place in a study, each with its indexes."""
-_BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES), runs.c.size), else_=0)
+_BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES - ROW_BYTES), runs.c.size), else_=0)
 """Bytes of a run; a damaged size does not count."""
 SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""

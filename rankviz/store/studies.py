@@ -16,7 +16,7 @@ from rankviz.common.settings import one_of
 from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
+from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
 from rankviz.store.records import check_note, mark_owned
 from rankviz.store.room import (
     PLACE_BYTES,
@@ -47,6 +47,7 @@ from rankviz.store.tables import (
     members,
     parse_object,
     parse_spec,
+    parse_texts,
     runs,
     studies,
 )
@@ -296,7 +297,7 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
     if row.baseline is not None:
         baseline = connection.execute(select(runs.c.digest).where(runs.c.id == row.baseline)).scalar()
     values = {one.name: getattr(row, one.name) for one in fields(Study)}
-    values |= {"design": parse_object(row.design), "roots": parse_roots(row.roots)}
+    values |= {"design": parse_object(row.design), "roots": parse_texts(row.roots)}
     values["place"] = row.place if row.place in PLACES else HERE
     ends = [group.ended for group in found if group.ended is not None]
     return StudyStatus(
