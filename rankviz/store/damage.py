@@ -2,7 +2,8 @@
 
 A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
 column of numbers, text that is not UTF-8, JSON that cannot be parsed, a reference to no row. One such value
-may cost its row, but no other one. PostgreSQL checks types, texts and references itself.
+may cost its row, but no other one. PostgreSQL checks types, texts and references itself; lists in texts that
+cannot be parsed are empty there.
 """
 
 from __future__ import annotations

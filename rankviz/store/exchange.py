@@ -40,7 +40,7 @@ from rankviz.store.records import (
 from rankviz.store.room import ROW_BYTES, make_room, remove_runs
 from rankviz.store.studies import MOST_RUNS
 from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import insert_with_conflict, marks, metric_sets, records, runs, tags
+from rankviz.store.tables import insert_with_conflict, marks, metric_sets, parse_texts, records, runs, tags
 
 if TYPE_CHECKING:
     from rankviz.store.run_store import RunStore
@@ -207,7 +207,7 @@ def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
 def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]:
     """Return the means of metrics by name."""
     text = connection.execute(select(metric_sets.c.names).where(metric_sets.c.id == names)).scalar_one()
-    return dict(zip(json.loads(text), np.frombuffer(means, "<f8").tolist(), strict=True))
+    return dict(zip(parse_texts(text), np.frombuffer(means, "<f8").tolist(), strict=False))
 
 
 FORMAT = 1

@@ -21,11 +21,13 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import (
+    LOG,
     marks,
     members,
     metric_sets,
     parse_object,
     parse_spec,
+    parse_texts,
     rows_among,
     runs,
     studies,
@@ -206,8 +208,16 @@ class Listing:
         missing = wanted - self._names.keys() - {None}
         if missing:
             asked = select(metric_sets.c.id, metric_sets.c.names).where(metric_sets.c.id.in_(missing))
-            self._names |= {number: tuple(json.loads(text)) for number, text in connection.execute(asked)}
+            self._names |= {number: self._parsed(text) for number, text in connection.execute(asked)}
         return self._names
+
+    def _parsed(self, text: str) -> tuple[str, ...]:
+        """Parse a list of names. A damaged one raises for SQLite, which removes it, else it is empty."""
+        if not (found := parse_texts(text)) and text != "[]":
+            if self._database.file is not None:
+                raise ValueError(text)
+            LOG.warning("The names of some metrics in the database of runs are damaged: %.100r", text)
+        return found
 
 
 def _rows() -> Select[Any]:

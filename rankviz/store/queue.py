@@ -16,7 +16,6 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -40,7 +39,16 @@ from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
-from rankviz.store.tables import families, members, parse_object, parse_spec, runs, studies, workers
+from rankviz.store.tables import (
+    families,
+    members,
+    parse_object,
+    parse_spec,
+    parse_texts,
+    runs,
+    studies,
+    workers,
+)
 
 LEASE_SECONDS = 20.0
 """A lease ends after this, unless it is renewed."""
@@ -288,13 +296,6 @@ def _longest_waiting() -> ColumnElement[Any]:
     )
 
 
-def parse_roots(text: str) -> tuple[str, ...]:
-    """Parse a study's data roots; () if unreadable, and then no data set is found."""
-    with suppress(ValueError, TypeError, RecursionError):
-        return tuple(map(str, json.loads(text)))
-    return ()
-
-
 def _lease_family(connection: Connection, study: Row[Any], worker: str) -> LeasedFamily:
     """Lease the queued runs of a family, as `next_family` found it."""
     family = study.family
@@ -314,7 +315,7 @@ def _lease_family(connection: Connection, study: Row[Any], worker: str) -> Lease
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
     found = tuple(spec for spec in specs.values() if spec is not None)
     most = math.inf if study.seconds is None else study.seconds
-    about = study.owner, found, parse_roots(study.roots), study.threads, worker, study.background
+    about = study.owner, found, parse_texts(study.roots), study.threads, worker, study.background
     return LeasedFamily(family, study.id, *about, most, most - study.worked, study.place)
 
 

@@ -15,7 +15,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import charge, make_room, make_room_and_share
+from rankviz.store.room import charge, check_shared, make_room, make_room_and_share
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -231,7 +231,7 @@ class Marks:
         self._set(owner, digests, note=note)
 
     def share(self, owner: str, digests: Iterable[str], shared: bool = True) -> None:
-        """Share runs, or no longer; imported ones are never shared."""
+        """Share runs, or no longer; imported ones are never shared. Raises `StoreError` as `check_shared`."""
         self._set(owner, digests, shared=shared)
 
     def delete(self, owner: str, digests: Iterable[str]) -> None:
@@ -264,6 +264,8 @@ class Marks:
             if values.get("note"):
                 make_room_and_share(connection, owner, len(values["note"]) * len(ids))
             set_marks(connection, owner, ids, **values)
+            if values.get("shared"):
+                check_shared(connection, owner)
 
 
 def mark_owned(

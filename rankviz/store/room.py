@@ -57,7 +57,7 @@ FOR_ALL = "rankviz"
 _TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
 ROW_BYTES, PLACE_BYTES = 1000, 300
 """Bytes of a run without its record, and of its place in a study, each with its indexes."""
-_BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES), runs.c.size), else_=0)
+_BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES - ROW_BYTES), runs.c.size), else_=0)
 """Bytes of a run; a damaged size does not count."""
 SPARE = 0.05
 """Share freed beyond the need, because the search for removable runs takes a while."""
@@ -140,6 +140,25 @@ def make_share(
             raise StoreError(
                 f"{share.whose} at most {megabytes(share.most)} of runs are kept here. Delete some of yours "
                 f"on the Runs page, or sweeps, or ask who runs the app for more room ({share.bound})."
+            )
+
+
+MOST_SHARED, STUDY_AS_RUNS = {"run_bytes_each": 4_000, "run_bytes_address": 12_000}, 20
+"""Most runs that a visitor, and all from one address, share, alone or in studies: everyone's pages list them.
+Listing a study takes as long as listing so many runs."""
+
+
+def check_shared(connection: Connection, owner: str) -> None:
+    """Raise `StoreError` if an owner, or all from their address, now share more than `MOST_SHARED`."""
+    for share in _shares(connection, owner):
+        alone = select(func.count()).where(marks.c.shared, marks.c.owner.in_(share.group))
+        own = select(STUDY_AS_RUNS * func.count(studies.c.id.distinct()) + func.count())
+        own = own.join_from(studies, members).where(studies.c.shared, studies.c.owner.in_(share.group))
+        number = sum(int(connection.execute(asked).scalar_one()) for asked in (alone, own))
+        if number > MOST_SHARED[share.bound]:
+            raise StoreError(
+                f"{share.whose} at most {MOST_SHARED[share.bound]:,} runs may be shared, alone or in sweeps. "
+                "Stop sharing others first."
             )
 
 

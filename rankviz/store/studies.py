@@ -16,9 +16,16 @@ from rankviz.common.settings import one_of
 from rankviz.runs.families import families as families_of
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.queue import cancel_unwanted, close_families, parse_roots, requeue_ended
+from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
 from rankviz.store.records import check_note, mark_owned
-from rankviz.store.room import PLACE_BYTES, ROW_BYTES, make_room, make_room_and_share, make_share
+from rankviz.store.room import (
+    PLACE_BYTES,
+    ROW_BYTES,
+    check_shared,
+    make_room,
+    make_room_and_share,
+    make_share,
+)
 from rankviz.store.study import (
     HERE,
     IMPORTED,
@@ -40,6 +47,7 @@ from rankviz.store.tables import (
     members,
     parse_object,
     parse_spec,
+    parse_texts,
     runs,
     studies,
 )
@@ -187,7 +195,7 @@ class Studies:
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:
-        """Share a study with other visitors, or no longer."""
+        """Share a study with other visitors, or no longer. Raises `StoreError` as `check_shared`."""
         self._change(study_id, owner, shared=shared)
 
     def pin(self, study_id: str, owner: str, digest: str) -> None:
@@ -210,6 +218,8 @@ class Studies:
             connection.execute(update(studies).where(studies.c.id == study_id).values(**values))
             if values.get("deleted", 0.0) is None:
                 make_share(connection, owner)
+            if values.get("shared"):
+                check_shared(connection, owner)
 
 
 def _listed() -> ColumnElement[bool]:
@@ -287,7 +297,7 @@ def _status(connection: Connection, row: Row[Any]) -> StudyStatus:
     if row.baseline is not None:
         baseline = connection.execute(select(runs.c.digest).where(runs.c.id == row.baseline)).scalar()
     values = {one.name: getattr(row, one.name) for one in fields(Study)}
-    values |= {"design": parse_object(row.design), "roots": parse_roots(row.roots)}
+    values |= {"design": parse_object(row.design), "roots": parse_texts(row.roots)}
     values["place"] = row.place if row.place in PLACES else HERE
     ends = [group.ended for group in found if group.ended is not None]
     return StudyStatus(

@@ -428,3 +428,10 @@ def parse_object(text: str) -> dict[str, Any]:
         if isinstance(values, dict):
             return values
     return {}
+
+
+def parse_texts(text: str) -> tuple[str, ...]:
+    """Parse a JSON list of texts; () if unreadable."""
+    with suppress(ValueError, TypeError, RecursionError):
+        return tuple(map(str, json.loads(text)))
+    return ()

@@ -131,6 +131,12 @@ def test_files_up_to_the_limit_come_to_the_app_and_larger_ones_do_not(proxied: P
     arrived = proxied.ask("PUT", UPLOAD, {"Content-Length": str(LIMIT)}, bytes(LIMIT))
     assert arrived.status == 403  # by the app: nobody has opened a session
     assert b"XSRF" in arrived.body
+    assert proxied.ask("POST", "/", {"Content-Length": str(MB)}).status == 413, "only uploads have a body"
+    for path in ("/", "/static/x", "/_stcore/stream"):
+        assert (
+            proxied.ask("POST", path, {"Transfer-Encoding": "chunked"}, b"4000\r\n" + bytes(0x4000)).status
+            == 413
+        )
 
 
 def test_the_app_sees_an_upload_before_all_of_it_has_arrived(proxied: Proxy) -> None:

@@ -24,6 +24,7 @@ import uvicorn
 from conftest_pages import Opener
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
@@ -38,6 +39,7 @@ from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
     MOST_NAMES,
+    MOST_STATES,
     FewFiles,
     Headers,
     PageMessages,
@@ -459,7 +461,11 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
     assert found == [6, 7, 8], "Streamlit itself ends what is no message"
     long = BackMsg(rerun_script=ClientState(fragment_id="f" * 1000))
     assert passed_on(rerun, long, rerun)[0] == [0, 0], "Streamlit would log its whole name"
-    assert len(caplog.messages) == 10, "each kind once: a flood does not fill the log"
+    many = BackMsg()
+    many.rerun_script.widget_states.widgets.extend(WidgetState(id="a") for _ in range(MOST_STATES + 1))
+    hashes = BackMsg(rerun_script=ClientState(cached_message_hashes=["a"] * (MOST_STATES + 1)))
+    assert passed_on(many, hashes, rerun)[0] == [2], "a session would keep them: 44 MB of 8 MB"
+    assert len(caplog.messages) == 12, "each kind once: a flood does not fill the log"
 
 
 def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

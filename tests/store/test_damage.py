@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest_store import take_lease
-from sqlalchemy import Boolean, Column, Connection, Double, Integer, func, select
+from sqlalchemy import Boolean, Column, Connection, Double, Integer, func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import start
@@ -17,7 +17,7 @@ from rankviz.store import RunStore, StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.queue import reclaim
 from rankviz.store.room import purge
-from rankviz.store.tables import metadata
+from rankviz.store.tables import MOST_BYTES, metadata, runs
 from rankviz.store.watched import WatchedStudies
 
 NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
@@ -163,3 +163,30 @@ def test_a_lease_without_its_start_stops_nobody_else(
         damage(filled, column, value)
     use(filled, jobs, specs)
     assert "1 row of families set right" in filled.database.notice
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize("value", ["", "null", "[" * 5000])
+def test_damaged_names_of_metrics_cost_no_other_run(
+    address: str, made: dict[RunSpec, RunRecord], value: str
+) -> None:
+    store, (first, second, *_) = RunStore(address), made
+    store.records.keep([made[first]], "me")
+    with store.database.writing() as connection:
+        connection.execute(update(metadata.tables["metric_sets"]).values(names=value))
+    persist(lambda: store.listing.seen_by("me"))
+    store.records.keep([made[second]], "me")
+    found = persist(lambda: store.listing.seen_by("me"))
+    assert first.hash in found.index
+    assert found.loc[second.hash, "vali:NDCG@10"] >= 0  # and not missing
+    store.close()
+
+
+@pytest.mark.both_stores
+def test_a_damaged_size_refuses_nobody_room(address: str, made: dict[RunSpec, RunRecord]) -> None:
+    store, (first, second, *_) = RunStore(address), made
+    store.records.keep([made[first]], "me")
+    with store.database.writing() as connection:
+        connection.execute(update(runs).values(size=MOST_BYTES))
+    store.records.keep([made[second]], "you")
+    store.close()

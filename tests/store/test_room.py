@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import SettingError
-from rankviz.store import NoSuchStudy, RunStore, StoreError, Study, family_runner
+from rankviz.store import NoSuchStudy, RunStore, StoreError, Study, family_runner, room
 from rankviz.store.room import DAY, PLACE_BYTES, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, owners, runs, studies
@@ -401,3 +401,25 @@ def test_the_last_tenth_is_for_visitors_who_have_little(
     with pytest.raises(StoreError, match="the last tenth"):
         store.studies.submit(Study("made up", "a grid", address="address of greedy"), SPECS[2:3])
     store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
+
+
+def test_a_visitor_and_an_address_share_a_bounded_number_of_runs(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded(run_bytes_each=1 << 30, run_bytes_address=2 << 30)
+    monkeypatch.setattr(room, "MOST_SHARED", {"run_bytes_each": 25, "run_bytes_address": 45})
+    store.records.keep(made, "honest", "elsewhere")
+    sweeps = [store.studies.submit(Study(o, "a", address="here"), SPECS[:2]) for o in ("a", "a", "b", "c")]
+    store.studies.share(sweeps[0], "a", True)
+    store.marks.share("a", [spec.hash for spec in SPECS[:2]])  # 20 + 2 + 2
+    with pytest.raises(StoreError, match="Of one visitor at most 25 runs may be shared"):
+        store.studies.share(sweeps[1], "a", True)
+    assert store.studies.of("honest")[0].id == sweeps[0]
+    store.studies.delete(sweeps[0], "a")
+    with pytest.raises(StoreError, match="Of one visitor"):  # it could be restored
+        store.studies.share(sweeps[1], "a", True)
+    store.marks.share("b", [SPECS[0].hash])
+    with pytest.raises(StoreError, match="From one network address at most 45 runs may be shared"):
+        store.studies.share(sweeps[2], "b", True)
+    store.marks.share("honest", [spec.hash for spec in SPECS])
+    store.studies.share(sweeps[1], "a", False)

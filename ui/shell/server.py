@@ -130,6 +130,8 @@ MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
 LONGEST_NAME = 500
 """Most letters of the name of a page or fragment."""
+MOST_STATES = 2000
+"""Most states of controls, and most names of large messages that a browser holds: a session keeps them."""
 
 
 class PageMessages:
@@ -180,6 +182,8 @@ def _kind_of(received: Message) -> str:
     rerun = message.rerun_script
     if max(len(rerun.fragment_id), len(rerun.page_script_hash), len(rerun.page_name)) > LONGEST_NAME:
         return "a long name"  # Streamlit would write all of it to the log
+    if max(len(rerun.widget_states.widgets), len(rerun.cached_message_hashes)) > MOST_STATES:
+        return "too many states"
     if kind == "backend_operation_request":
         return message.backend_operation_request.WhichOneof("payload") or kind
     return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
