@@ -138,8 +138,11 @@ def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: P
     expect(other.locator(".lesson .gap strong")).to_be_visible()
     wait_settled(other)
     for shown in ("", "&large=true", "&large=true&alone=true"):
-        open_page(page, f"{server.url}/lessons?class={code}&at=1{shown}")
+        open_page(page, f"{server.url}/lessons?step=2&class={code}&at=1{shown}")
+        header, ways = box(page.get_by_test_id("stHeader")), page.locator(".lesson .ways button")
+        assert len({box(one)["y"] for one in ways.all()}) == 1, shown
         chart = box(page.locator(".st-key-class-gaps"))
+        assert chart["y"] >= header["y"] + header["height"], shown
         for words_beside in (page.get_by_text(text), page.get_by_text("1 in the class")):
             beside = box(words_beside)
             assert beside["x"] + beside["width"] <= chart["x"], shown

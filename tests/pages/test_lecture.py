@@ -456,7 +456,7 @@ def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open
 
     def told(page: str, at: str) -> str:
         found = open_page(page, **{"class": code, "at": at}).get("html")
-        return "".join(one.proto.body for one in found if "class-place" in one.proto.body)
+        return "".join(one.proto.body for one in found if '<p class="class-place' in one.proto.body)
 
     assert f"{words.IN_CLASS} {words.WAIT}" in told("lecture", "0")
     found = CLASSES.report(code)
