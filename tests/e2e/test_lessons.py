@@ -8,6 +8,7 @@ from helpers import query_of
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
+from tools.lesson_pictures import GUESSES
 from ui.learn.lessons import texts
 
 WORDS, FIRST = texts("frame"), texts("pairs")
@@ -40,7 +41,7 @@ def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> N
 
 def test_the_figure_stays_in_view_beside_a_long_text(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess=shown&large=true")
+    open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess={GUESSES['loss']}&large=true")
     figure, last = page.locator(".lesson .figure"), page.locator(".lesson .text p").last
     before = last.bounding_box()
     page.get_by_test_id("stMain").evaluate("one => one.scrollTo(0, one.scrollHeight)")
