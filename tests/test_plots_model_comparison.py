@@ -113,6 +113,7 @@ def test_cutoffs_have_bands_of_their_intervals(found: Comparison) -> None:
     assert list(bands[0].y) == [*own["low"], *own["high"][::-1]]
     assert figure.layout.yaxis.range[0] <= table["low"].min()
     assert figure.layout.yaxis.range[1] >= table["high"].max()
+    assert figure.layout.yaxis.title.text == "mean NDCG@k over queries"
 
 
 def test_models_of_one_look_have_tones_and_dashes_of_their_own() -> None:
