@@ -92,7 +92,7 @@ def run_available(
     waiting = {together(spec) for spec in found.keys() - there.keys()}
     whole = {spec: record for spec, record in there.items() if together(spec) not in waiting}
     if not any(map(needed, whole)):
-        st.caption(words.NO_POINT_YET)  # as high as what follows, so that the job above keeps its place
+        st.caption(words.NO_POINT_YET)
         note_waiting()
         end_page()
     if waiting:

@@ -94,7 +94,7 @@ def _progress(
         status = jobs().status(job_id)
     except NoSuchStudy:  # deleted meanwhile: the page is drawn without it
         st.rerun()
-    with st.container(border=True, key=f"{'live-' if was_live else ''}job-{job_id}-{place}"):  # page.css
+    with st.container(border=True):
         text, action = st.columns([5, 1], vertical_alignment="center")
         text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status, beside)}")
         if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
