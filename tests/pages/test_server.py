@@ -40,6 +40,7 @@ from ui.shell.server import (
     MESSAGE_BYTES,
     MOST_NAMES,
     MOST_STATES,
+    MOST_VALUES,
     FewFiles,
     Headers,
     PageMessages,
@@ -465,7 +466,12 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
     many.rerun_script.widget_states.widgets.extend(WidgetState(id="a") for _ in range(MOST_STATES + 1))
     hashes = BackMsg(rerun_script=ClientState(cached_message_hashes=["a"] * (MOST_STATES + 1)))
     assert passed_on(many, hashes, rerun)[0] == [2], "a session would keep them: 44 MB of 8 MB"
-    assert len(caplog.messages) == 12, "each kind once: a flood does not fill the log"
+    lists = [BackMsg(), BackMsg()]
+    for number, one in enumerate(lists):
+        texts = one.rerun_script.widget_states.widgets.add(id="a").string_array_value.data
+        texts.extend([""] * (MOST_VALUES + number))
+    assert passed_on(*lists)[0] == [0]
+    assert len(caplog.messages) == 14, "each kind once: a flood does not fill the log"
 
 
 def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
