@@ -58,10 +58,11 @@ class Loss {
     const charged = (name, at) => Object.fromEntries(ASKED.map((t, k) => [`${name}${k}`, drawn ? number(at(t)) : ""]));
     const list = pulled(this.loss, this.w), count = (test) => String(list.filter(test).length);
     return {
-      t: number(this.t), value: number(LOSSES[this.loss].value(this.t)), short: number(Math.max(0, 1 - this.t)),
+      t: number(this.t), value: number(LOSSES[this.loss].value(this.t)), short: number(1 - this.t),
       nearest: nearest ? words.losses[nearest.loss] : "", gap: nearest ? number(nearest.gap) : "",
       ...charged("own", (t) => drawn[MARGINS.indexOf(t)]), ...charged("best", (t) => LOSSES[nearest.loss].value(t)),
-      loss: words.losses[this.loss], trained: words.losses[this.trained()],
+      loss: words.losses[this.loss],
+      trained: words.losses[this.trained()] + (this.trained() === this.loss ? "" : words.slopeless),
       pairs: String(list.length), wrong: count(({ t }) => t <= 0),
       pulling: count(({ pull }) => pull > 0), silent: count(({ pull }) => pull === 0),
       total: number(list.reduce((sum, one) => sum + one.cost, 0), 1), length: number(Math.hypot(...this.w)),

@@ -11,7 +11,7 @@ import {
 } from "../examples/descent.js";
 import { playground } from "../examples/turning.js";
 
-const SECONDS = 6, STEP = 0.1, NEAR = 0.9;
+const SECONDS = 6, STEP = 0.1, NEAR = 1.7;
 const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);
 const rounded = (value) => Math.round(within(value) * 100) / 100;
 const clamped = (value) => Math.min(Math.max(value, 0), 1);
@@ -61,11 +61,11 @@ class Newton {
 
   facts() {
     const { lowest, gradient, value } = bowl(this.w), gap = this.placed ? distance(this.placed, bowl(START).lowest) : 0;
-    const slow = this.gradient.length - 1;
+    const slow = this.gradient.length - 1, n = this.newton.length - 1, { words } = this.stage;
     return {
       gap: number(gap), step: number(distance(START, bowl(START).lowest)),
-      crossed: String(crossed(this.w, lowest)), newton: String(this.newton.length - 1),
-      gradient: slow > MOST ? filled(this.stage.words.more, { most: MOST }) : String(slow), value: number(value, 1),
+      crossed: String(crossed(this.w, lowest)), newton: filled(n === 1 ? words.step : words.steps, { n }),
+      gradient: slow > MOST ? filled(words.more, { most: MOST }) : String(slow), value: number(value, 1),
       slope: number(Math.hypot(...gradient), 1), first: number(bowl(lowest).value, 1),
     };
   }

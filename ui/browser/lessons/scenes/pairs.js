@@ -66,13 +66,14 @@ class Pairs {
   facts() {
     const w = direction(this.angle), wrong = wrongAt(this.lines, this.places, this.angle), [i, j] = FORMULA_PAIR;
     const after = wrongAt(this.lines, PLACES, FROM + TURN), gap = gapOf(this.marked, after, this.lines);
+    const [si, sj] = [i, j].map((k) => Math.round(100 * score(this.places[k], w)) / 100); // shown numbers add up
     return {
       ...Object.fromEntries(Object.entries(gap).map(([name, value]) => [name, String(value)])),
       after: String(after.filter(Boolean).length), lines: String(this.lines.length), turn: String(TURN),
       chosen: String(this.marked.filter(Boolean).length),
       wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
-      si: number(score(this.places[i], w)), sj: number(score(this.places[j], w)),
-      t: number(margin({ i, j }, this.places, w)),
+      si: number(si), sj: number(sj),
+      t: number(si - sj),
     };
   }
 
