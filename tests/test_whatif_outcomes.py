@@ -302,6 +302,16 @@ def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, 
     assert change.is_monotonic_decreasing
 
 
+def test_a_margin_of_rounding_is_a_tie() -> None:
+    y, tied = np.array([2, 0, 1]), np.array([0.19, 0.19, 0.1])
+    rounded = tied + np.array([2e-15, 0.0, 0.0])
+    data = RankingData.from_arrays(np.zeros((3, 1)), y, np.zeros(3, int))
+    for before, after in ((tied, rounded), (rounded, tied)):
+        found = count_changed_pairs(before, after, data)
+        assert (found.right, found.wrong) == (0, 0)
+        assert changed_pairs(before, after, y).empty
+
+
 def test_documents_are_read_as_letor_or_as_numbers() -> None:
     letor = "2 qid:9 1:0.5 3:1e-2 # docid = x\n\n# a comment\n0 qid:9 2:1\n"
     found = typed_documents(letor, 4)

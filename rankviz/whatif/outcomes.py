@@ -183,6 +183,8 @@ def _by_row(model: Ranker, data: RankingData, known: dict[int, float]) -> FloatA
     return scores
 
 
+_ROUNDING = 1e-10
+"""Margins up to this share of a query's largest score are ties: equal documents differ by rounding."""
 _BLOCK = 4_000_000
 """Number of pairs per block."""
 
@@ -226,8 +228,8 @@ def changed_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.Data
             "after": after[winner] - after[loser],
         }
     )
-    table["right"] = table["after"] > 0
-    table = table[table["right"] != (table["before"] > 0)]
+    table["right"] = table["after"] > _least_margin(after)
+    table = table[table["right"] != (table["before"] > _least_margin(before))]
     size = (table["after"] - table["before"]).abs()
     return table.loc[size.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
 
@@ -235,10 +237,16 @@ def changed_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.Data
 def _pair_counts(before: FloatArray, after: FloatArray, y: IntArray) -> IntArray:
     """Count the pairs of one query that became right, that became wrong, and all pairs."""
     found = np.zeros(3, np.int64)
+    both = [(scores, scores + _least_margin(scores)) for scores in (before, after)]
     step = max(1, _BLOCK // max(len(y), 1))
     for start in range(0, len(y), step):
         some = slice(start, start + step)
         pair = y[some, None] > y[None, :]
-        was, now = (scores[some, None] > scores[None, :] for scores in (before, after))
+        was, now = (scores[some, None] > least[None, :] for scores, least in both)
         found += [np.sum(pair & now & ~was), np.sum(pair & was & ~now), np.sum(pair)]
     return found
+
+
+def _least_margin(scores: FloatArray) -> float:
+    """Return the margin above which a pair of one query is in order."""
+    return float(_ROUNDING * np.abs(scores).max(initial=0.0))

@@ -235,7 +235,7 @@ def little_weight(
     if reached:
         return f", because {text}; with weight {times:g}× it is at rank {rank}"
     if not nearer:
-        return f"; a larger weight for {name} does not help"
+        return f"; weight {times:g}× for {name} does not help"
     return f"; with weight {times:g}× for {name} it would be at rank {rank}"
 
 
