@@ -56,7 +56,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(chart.locator(".xtick text").get_by_text(gap, exact=True)).to_be_visible()
     expect(chart.locator(".xtitle")).to_have_text(gap_axis("pairs"))
     expect(other.locator(".st-key-ways-sequence").get_by_test_id("stPlotlyChart")).to_have_count(0)
-    expect(progress).to_contain_text("1 in the class: 1 at this step")
+    expect(progress).to_contain_text("1 in the class: 1 at this view")
 
     page.keyboard.press("PageDown")
     expect(bar).to_contain_text("2 / 4")
@@ -64,7 +64,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(progress).to_contain_text("1 before it", timeout=15_000)
     other.get_by_role("link", name=GO_TO_STEP.format(at=2)).click(timeout=15_000)
     expect(other).to_have_url(re.compile("/playground.*at=2"))
-    expect(progress).to_contain_text("1 at this step", timeout=15_000)
+    expect(progress).to_contain_text("1 at this view", timeout=15_000)
 
     page.goto(link)  # the lecturer closes the class: the student is told, and no number is left
     page.get_by_role("button", name=words.CLOSE_CLASS).click()

@@ -34,7 +34,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.page import KEPT_ALONE
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
-from ui.work.classes import CLASSES
+from ui.work.classes import CLASSES, LENGTH
 
 LONGEST_LINK = 6000
 """Letters of a link that all browsers and most servers accept."""
@@ -73,7 +73,8 @@ def participant(place: Place) -> None:
     arrive(place)
     show_progress(place)
     edit = "" if place.code else place.link(0, shell.EDIT_LECTURE, "lecture-edit")
-    st.html(_start(place) + edit)
+    # students of a class wait for their lecturer's link
+    st.html(place.link(1, words.START, f"lecture-start{' later' if place.code else ''}") + edit)
     _steps(place.sequence)
 
 
@@ -179,6 +180,8 @@ def example() -> Sequence:
 def _ways(sequence: Sequence) -> None:
     """Draw the ways to follow, keep and share the sequence."""
     code = _led(sequence) if sequence.views else ""
+    if not sequence.views and not st.query_params.get(CODE):
+        _join()
     if sequence.views:
         packed = sequence.packed()
         place = Place(sequence, (PACKED, packed), 0)
@@ -212,18 +215,12 @@ def _ways(sequence: Sequence) -> None:
             help=words.CLASS_HELP,
             on_click=_open,
         )
-    elif not sequence.views and not st.query_params.get(CODE):
-        _join()
 
 
 def _follow(place: Place) -> None:
     """Draw Start, and how to present; a class has its own, by which its lecturer is followed."""
-    st.html(_start(place))
+    st.html(place.link(1, words.START, "lecture-start"))
     st.caption(words.PRESENT)
-
-
-def _start(place: Place) -> str:
-    return place.link(1, words.START, "lecture-start")
 
 
 def _undo() -> None:
@@ -290,7 +287,9 @@ def _close(code: str) -> None:
 
 def _join() -> None:
     """Draw the field for the code of a class."""
-    code = st.text_input(words.JOIN, "", 12, key="join-class").strip().upper()
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    code = row.text_input(words.JOIN, "", LENGTH, key="join-class").strip().upper()
+    row.button(words.ENTER, key="join")  # to leave the field for it sends the code
     if code:
         with errors_as_sentences():
             if CLASSES.sequence(code, visitor(), address()) is None:

@@ -74,7 +74,8 @@ class Alpha {
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k,
-      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, energy: number(100 * energy, 2),
+      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`,
+      energy: energy > 0.9999 && rank > data.FEW ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
       fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
       t: number(scores[winners[row]] - scores[losers[column]]), a: number(values[row * columns + column], 3),
