@@ -207,7 +207,8 @@ def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
 def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]:
     """Return the means of metrics by name."""
     text = connection.execute(select(metric_sets.c.names).where(metric_sets.c.id == names)).scalar_one()
-    return dict(zip(parse_texts(text), np.frombuffer(means, "<f8").tolist(), strict=False))
+    found = parse_texts(text)  # none if damaged; another number of names than of means is a fault
+    return dict(zip(found, np.frombuffer(means, "<f8").tolist(), strict=True)) if found else {}
 
 
 FORMAT = 1

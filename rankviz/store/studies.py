@@ -247,9 +247,8 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
     values = asdict(study) | {"design": json.dumps(dict(study.design)), "roots": json.dumps(study.roots)}
     ids = ensure_runs(connection, specs)
     places = PLACE_BYTES * len(ids)
-    mark_owned(
-        connection, study.owner, list(ids.values()), now, study.address, places
-    )  # before it keeps them
+    # before the study keeps the runs
+    mark_owned(connection, study.owner, list(ids.values()), now, study.address, places)
     connection.execute(insert(studies).values(id=study_id, asked=RUNNING, note="", created=now, **values))
     for again in in_batches(list(ids.values())):
         requeue_ended(connection, again)

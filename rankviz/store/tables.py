@@ -433,5 +433,7 @@ def parse_object(text: str) -> dict[str, Any]:
 def parse_texts(text: str) -> tuple[str, ...]:
     """Parse a JSON list of texts; () if unreadable."""
     with suppress(ValueError, TypeError, RecursionError):
-        return tuple(map(str, json.loads(text)))
+        values = json.loads(text)
+        if isinstance(values, list):
+            return tuple(map(str, values))
     return ()

@@ -189,4 +189,5 @@ def test_a_damaged_size_refuses_nobody_room(address: str, made: dict[RunSpec, Ru
     with store.database.writing() as connection:
         connection.execute(update(runs).values(size=MOST_BYTES))
     store.records.keep([made[second]], "you")
+    assert second in store.records.find([second])
     store.close()

@@ -67,8 +67,8 @@ def _follows(place: Place) -> bool:
 
 
 def participant(place: Place) -> None:
-    """Draw the steps, with a link to the first; to the editor too, except in a class."""
-    st.header(escaped(place.sequence.title) or words.STEPS.format(n=len(place.sequence.views)), anchor=False)
+    """Draw the views, with a link to the first; to the editor too, except in a class."""
+    st.header(escaped(place.sequence.title) or words.VIEWS.format(n=len(place.sequence.views)), anchor=False)
     place = replace(place, at=0)
     arrive(place)
     show_progress(place)
@@ -79,7 +79,7 @@ def participant(place: Place) -> None:
 
 
 def _steps(sequence: Sequence) -> None:
-    """List the steps of a sequence, with their texts."""
+    """List the views of a sequence, with their texts."""
     for number, view in enumerate(sequence.views, 1):
         text = f": {formatted(view.text)}" if view.text else ""
         st.markdown(f"{number}. {_name(view)}{text}")
@@ -289,7 +289,7 @@ def _join() -> None:
     """Draw the field for the code of a class."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     code = row.text_input(words.JOIN, "", LENGTH, key="join-class").strip().upper()
-    row.button(words.ENTER, key="join")  # to leave the field for it sends the code
+    row.button(words.ENTER, key="join")  # a press leaves the field, which sends the code
     if code:
         with errors_as_sentences():
             if CLASSES.sequence(code, visitor(), address()) is None:
