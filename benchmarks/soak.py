@@ -37,6 +37,7 @@ from playwright.sync_api import Browser
 from benchmarks import report
 from benchmarks.streamlit_client import Page, Request, Visitor
 from rankviz.store import Database, StoreOutOfReach
+from rankviz.store.environment import USUAL_NICE
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import studies
 from rankviz.store.watched import statuses
@@ -61,8 +62,8 @@ JOB_BUTTON, ROW_MOVES = "train-in-background", 20
 EVERY, LOOK_SECONDS = 5.0, 0.5
 """Seconds from one move to the next, and from one look at the app to the next."""
 MB = 1 << 20
-BEHIND = {"RANKVIZ_BOUNDS": "class", "RANKVIZ_BEHIND_PROXY": "1", "RANKVIZ_NICE": "10"}
-"""Environment of a server behind a proxy; its workers stand back, as they do by default."""
+BEHIND = {"RANKVIZ_BOUNDS": "class", "RANKVIZ_BEHIND_PROXY": "1"}
+"""Environment of a server behind a proxy."""
 ROOMS = 8
 """Addresses from which visitors come to several servers: the proxy limits each."""
 
@@ -123,7 +124,9 @@ def running(prepare: bool = False, data: str = "", servers: int = 0) -> Iterator
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         scratch = Path(name)
-        own = {"RANKVIZ_RUNS": str(scratch / "runs")} | ({"RANKVIZ_DATA": data} if data else {})
+        # workers stand back as in use; `isolated` lets them compete
+        own = {"RANKVIZ_RUNS": str(scratch / "runs"), "RANKVIZ_NICE": str(USUAL_NICE)}
+        own |= {"RANKVIZ_DATA": data} if data else {}
         own |= BEHIND if servers else {}
         if prepare:
             command, environment = [sys.executable, "-m", "ui.defaults"], isolated(scratch) | own

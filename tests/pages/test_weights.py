@@ -68,10 +68,10 @@ def test_what_is_too_much_for_a_browser_is_said(
 def test_moved_weights_are_in_the_link_or_refused(open_by_menu: Opener) -> None:
     moved = [(0, 0.25), (7, -1.5e-7), (3, 0.0)]
     assert in_a_link(moved) == "0_0.25__7_-1.5e-07__3_0"
-    assert from_a_link(in_a_link(moved), 8) == moved
-    for wrong in ("8_1", "-1_1", "1_nan", "1_inf", "a_1", "1", "1_2_3"):
+    assert from_a_link(in_a_link(moved), 8, most=0.25) == moved
+    for wrong in ("8_1", "-1_1", "1_nan", "1_inf", "a_1", "1", "1_2_3", "1_0.26", "1_-0.26"):
         with pytest.raises(ValueError, match=r"\w"):
-            from_a_link(wrong, 8)
+            from_a_link(wrong, 8, most=0.25)
     app = open_by_menu("weights", weights="2_0.5")
     assert components(app)[1]["start"] == [[2, 0.5]]
     assert app.query_params["weights"] == "2_0.5"
@@ -82,6 +82,16 @@ def test_moved_weights_are_in_the_link_or_refused(open_by_menu: Opener) -> None:
     app = open_by_menu("weights", weights="1_1e999")
     assert OTHER_WEIGHTS in app.warning[0].value
     assert "weights" not in app.query_params
+
+
+def test_only_weights_within_reach_of_the_bars_are_walked_back(open_page: Opener) -> None:
+    app = open_page("weights")
+    data = components(app)[0]
+    for factor, walked in ((1.0, True), (1.01, False), (1e6, False)):
+        app.session_state[views.HEARD] = {"walk": {"w": [factor * data["most"]] * data["features"]}}
+        app.session_state[views.WALK] = {"rev": 0, "path": []}
+        app.run()
+        assert bool(components(app)[1]["path"]) == walked, factor
 
 
 def test_what_the_page_does_not_read_cannot_clash(open_page: Opener) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import ArrayLike
 
 from rankviz import RankSVM
 from rankviz.common.arrays import FloatArray
@@ -58,11 +59,16 @@ def packed(
         "starts": train.ptr.tolist(),
         "names": list(names),
         "learned": learned.tolist(),
-        "most": 1.5 * float(np.abs(learned).max(initial=0.0)) or 1.0,
+        "most": largest_weight(learned),
         "C": C,
         "loss": described(loss),
         **_of_ndcg(train),
     }
+
+
+def largest_weight(learned: FloatArray) -> float:
+    """Return the largest absolute weight to which a bar can be dragged."""
+    return 1.5 * float(np.abs(learned).max(initial=0.0)) or 1.0
 
 
 def of_query(train: RankingData, query: int, *, dark: bool) -> dict[str, Any]:
@@ -110,15 +116,20 @@ def in_a_link(moved: Sequence[Sequence[float]]) -> str:
     return "__".join(f"{int(place)}_{float(value):.6g}" for place, value in moved)
 
 
-def from_a_link(text: str, d: int) -> list[tuple[int, float]]:
-    """Return the weights from a text of `in_a_link`; ValueError if it does not fit d features."""
+def from_a_link(text: str, d: int, most: float) -> list[tuple[int, float]]:
+    """Return the weights from a text of `in_a_link`; ValueError if it does not fit d bars up to `most`."""
     found = []
     for one in filter(None, text.split("__")):
         place, value = one.split("_")
         found.append((int(place), float(value)))
-    if not all(0 <= place < d and number(value) for place, value in found):
+    if not all(0 <= place < d and number(value) and _reached(value, most) for place, value in found):
         raise ValueError(text)
     return found
+
+
+def _reached(values: ArrayLike, most: float) -> bool:
+    """Return True if bars reach these weights: Newton's method takes a minute from weights of a million."""
+    return float(np.abs(values).max()) <= most * (1 + 1e-5)  # links have six digits
 
 
 def not_supported(spec: RunSpec, train: RankingData) -> str:
@@ -183,10 +194,10 @@ def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -
 
     The last step leads to the learned weights, which are the optimum to the same tolerance.
     """
-    spec = record.spec
-    moved = _moved(rested, spec, train.n_features)
+    spec, most = record.spec, largest_weight(record.weights)
+    moved = _moved(rested, spec, train.n_features, most)
     found = st.session_state.setdefault(WALK, {"rev": 0, "path": []})
-    if asked is not None and len(asked["w"]) == train.n_features:
+    if asked is not None and len(asked["w"]) == train.n_features and _reached(asked["w"], most):
         model = RankSVM("linear", C=float(spec.C), loss=spec.loss, tol=float(spec.tol))
         path = [*newton_path(model, train, asked["w"]).tolist(), record.weights.tolist()]
         found = {"rev": found["rev"] + 1, "path": path}
@@ -194,7 +205,7 @@ def _walk_back(asked: Any, rested: Any, record: RunRecord, train: RankingData) -
     mount(SCRIPTS / "weights" / "walk.js", f"{KEY}-walk", found | {"id": spec.hash, "start": moved})
 
 
-def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
+def _moved(rested: Any, spec: RunSpec, d: int, most: float) -> list[tuple[int, float]]:
     """Return the moved weights by position: from the browser, else from the address.
 
     They belong to one model, and are dropped for another.
@@ -206,7 +217,7 @@ def _moved(rested: Any, spec: RunSpec, d: int) -> list[tuple[int, float]]:
     if of != spec.hash:
         state[MOVED] = of, text = spec.hash, ""
     try:
-        found = from_a_link(text, d)
+        found = from_a_link(text, d, most)
     except ValueError:
         st.warning(words.OTHER_WEIGHTS)
         state[MOVED] = of, text = spec.hash, ""

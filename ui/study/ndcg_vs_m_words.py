@@ -84,7 +84,10 @@ def per_query(found: Sequence[RunRecord], part: str, metric: str) -> pd.Series[f
     each: dict[str, dict[int, pd.Series[float]]] = {}
     for r in found:
         each.setdefault(r.spec.fold, {})[r.spec.get("seed", 0)] = r.metrics[part][metric]
-    means = {fold: pd.DataFrame(seeds).mean(axis=1) for fold, seeds in each.items()}
+    means = {
+        fold: pd.DataFrame(seeds).mean(axis=1) if len(seeds) > 1 else next(iter(seeds.values()))
+        for fold, seeds in each.items()
+    }
     return pd.concat(means, names=["fold", "query"])
 
 

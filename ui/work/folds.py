@@ -5,6 +5,7 @@ See docs/decisions/0021-uploads-in-memory.md.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from argparse import ArgumentParser
@@ -22,6 +23,7 @@ import streamlit as st
 from rankviz.common.arrays import mapping_of
 from rankviz.common.bounds import bounds
 from rankviz.datasets import Dataset, Fold, data_roots, find_datasets, normalise, open_fold
+from rankviz.datasets.folds import ENVIRONMENT
 from rankviz.datasets.upload_folders import visitor_root
 from rankviz.runs.spec import RunSpec
 from ui.shell.visitors import visitor
@@ -122,8 +124,16 @@ def own_root() -> Path:
 
 
 def roots_of_all() -> tuple[Path, ...]:
-    """Return the data roots: `--data-dir folder` after `streamlit run app.py --`, or the defaults."""
-    return data_roots(_named_roots(tuple(sys.argv[1:])))
+    """Return the data roots: `--data-dir folder` after `streamlit run app.py --`, or the defaults.
+
+    A new folder is found within ten seconds: to follow links takes a tenth of a short script.
+    """
+    return _roots(_named_roots(tuple(sys.argv[1:])), os.environ.get(ENVIRONMENT, ""))
+
+
+@st.cache_resource(ttl=10, max_entries=8, show_spinner=False)
+def _roots(named: list[str], _environment: str) -> tuple[Path, ...]:
+    return data_roots(named)
 
 
 @cache
