@@ -35,8 +35,8 @@ START = ENTRIES[0].file
 """The start page's script."""
 ROUTER = Path(__file__).resolve().parents[1] / "router.py"
 SECONDS = 600
-_MODESTLY = "getattr(os, 'nice', int)(10)"
-"""Lower priority than visitors; Windows has no such setting."""
+_MODESTLY = "from rankviz.common.processes import stand_back; stand_back(10)"
+"""Lower priority than visitors."""
 _LATER = "The figures that pages open with are made when they are asked for"
 
 
@@ -94,7 +94,7 @@ def prepare() -> None:
         return
     with suppress(StoreError, OSError):  # nothing can be written; pages report it where it matters
         if not kept_for_all(run_store(), _title()):
-            command = [sys.executable, "-c", f"import os; {_MODESTLY}; from ui.defaults import main; main()"]
+            command = [sys.executable, "-c", f"{_MODESTLY}; from ui.defaults import main; main()"]
             log = default_folder() / "defaults.log"
             log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             start(command, os.environ | {"PYTHONPATH": str(ROUTER.parent)}, log)

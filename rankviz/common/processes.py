@@ -136,6 +136,15 @@ def _detached_options() -> dict[str, Any]:
     return {"creationflags": sum(getattr(subprocess, flag) for flag in flags)}
 
 
+def stand_back(niceness: int) -> None:
+    """Lower the priority of this process by 0 to 19, where the system can; Windows cannot."""
+    getattr(os, "nice", int)(niceness)
+    if not WINDOWS and os.getsid(0) == os.getpid():
+        # Linux may share its processors among sessions first; then niceness counts only within a session
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(niceness))
+
+
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name

@@ -8,7 +8,6 @@ See docs/decisions/0017-workers-stay.md.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Any
 from rankviz.common.bounds import bounds
 from rankviz.common.errors import SettingError
 from rankviz.common.memory import prefer_oom_kill
+from rankviz.common.processes import stand_back
 from rankviz.shards.cluster import OnCluster
 from rankviz.store.cluster import ClusterWorkers
 from rankviz.store.environment import cluster_address, code_digest, default_niceness, server_process
@@ -155,5 +155,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    getattr(os, "nice", int)(default_niceness())
+    stand_back(default_niceness())
     sys.exit(main(sys.argv[1:]))

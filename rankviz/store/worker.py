@@ -8,12 +8,12 @@ See docs/decisions/0017-workers-stay.md.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
 from rankviz.common.bounds import bounds
 from rankviz.common.memory import prefer_oom_kill, resident_memory
+from rankviz.common.processes import stand_back
 from rankviz.store.environment import code_digest, default_niceness, default_workers, server_process
 from rankviz.store.execution import registered
 from rankviz.store.family_runner import FamilyRunner, reporting_trouble
@@ -72,5 +72,5 @@ def _next(store: RunStore, name: str, seconds: float) -> LeasedFamily | None:
 
 
 if __name__ == "__main__":
-    getattr(os, "nice", int)(default_niceness())  # the server has priority; Windows has no nice
+    stand_back(default_niceness())  # the server has priority
     sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,17 @@ from rankviz.store.tables import families
 from ui.shell.words import MORE_TO_COME
 from ui.work import jobs as page_jobs
 from ui.work import watching
-from ui.work.jobs import _FINDING, LIVE_BYTES, LIVE_SECONDS, _short, _slow, found_records, run_available
+from ui.work.jobs import (
+    _FINDING,
+    CROWDED_LIMIT,
+    LIVE_BYTES,
+    LIVE_SECONDS,
+    SCRIPT_THREAD,
+    _short,
+    _slow,
+    found_records,
+    run_available,
+)
 from ui.work.run_store import run_store
 from ui.work.watching import jobs
 
@@ -218,6 +229,31 @@ def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
     assert [one.value for one in app.warning if why in one.value]
     assert not app.error
+
+
+def test_runs_have_less_time_while_a_page_of_another_session_runs(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[str, float]] = []
+
+    def note(*_: RunSpec, seconds: float, **__: object) -> None:
+        given.append((threading.current_thread().name, seconds))
+
+    monkeypatch.setattr("ui.work.jobs.run", note)
+    monkeypatch.setattr("ui.work.jobs.continue_as_job", lambda *_: True)
+    open_page("train", m=5)
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait, name=SCRIPT_THREAD)
+    other.start()
+    open_page("train", m=5)
+    assert given == [(SCRIPT_THREAD, page_jobs.LIVE_LIMIT), (SCRIPT_THREAD, CROWDED_LIMIT)]
+    monkeypatch.setattr("ui.work.jobs.CROWDED_SECONDS", 0.0)
+    open_page("train", m=5)
+    assert len(given) == 2, "a job begins at once"
+    ended.set()
+    other.join()
+    open_page("train", m=5)
+    assert given[2:] == given[:1]
 
 
 @pytest.mark.usefixtures("sleepers")

@@ -322,3 +322,5 @@ def test_workers_stand_back_as_far_as_asked(
     (process,) = wait_for(lambda: worker_processes(store))
     own = os.getpriority(os.PRIO_PROCESS, 0)
     wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, own + 3))
+    if (group := Path(f"/proc/{process.pid}/autogroup")).exists():  # sessions come before their processes
+        wait_for(lambda: group.read_text().endswith(" nice 3\n"))

@@ -5,6 +5,7 @@ See docs/decisions/0019-live-or-in-the-background.md.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -50,11 +51,16 @@ LIVE_BYTES = 1e9
 factor with 11,000 rows alone takes as much."""
 LIVE_LIMIT = 2.0
 """Seconds after which slower runs continue as a job, which can be watched and stopped."""
+CROWDED_SECONDS, CROWDED_LIMIT = 0.5, 1.0
+"""Most predicted seconds of all runs, and most seconds, while pages of other sessions run: they wait for the
+same processors."""
 _REFUSED = "refused-runs"
 """Session key of requested runs that were refused, and the reason."""
 WAITING = ":material/hourglass_empty:"
 WAITS = "page-waits"
 """Session key: True if this run of the page lacks its records."""
+SCRIPT_THREAD = "ScriptRunner.scriptThread"
+"""Streamlit's name of a thread that runs a page."""
 FIND_PATIENCE = 1.0
 """Largest seconds of waiting until another visitor's records are read; then a visitor's own are read, too."""
 TURN_PATIENCE = 0.3
@@ -178,7 +184,7 @@ def _work_on(
     laptop = [estimate(spec, shapes[spec.digest], LAPTOP, budget) for spec in costs]
     ended = job is not None and job.state != "finished"  # stopped or failed: nothing continues automatically
     short = [] if ended else max(_short(costs.values()), _short(laptop), key=len)
-    note = _make_now(short)
+    note = _make_now(short, total_seconds(costs[spec] for spec in short))
     if job is not None:
         with watched:
             watch(job, place=title, wanted=wanted)
@@ -241,19 +247,29 @@ def _follow(job: WatchedStatus, title: str, wanted: list[RunSpec]) -> None:
     watch(job, place=title, note=note_on(job), wanted=wanted)
 
 
-def _make_now(short: list[RunSpec]) -> str:
+def _make_now(short: list[RunSpec], predicted: float) -> str:
     """Make runs while the visitor waits; return why they continue as a job, "" if not tried."""
     if _slow() & set(short):
         return ""
+    crowded = _others_run()
+    if crowded and predicted > CROWDED_SECONDS:
+        return words.CROWDED
     try:
         # if another visitor has tried meanwhile, they continue in that job
-        run(*short, seconds=LIVE_LIMIT, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
+        limit = min(LIVE_LIMIT, CROWDED_LIMIT) if crowded else LIVE_LIMIT
+        run(*short, seconds=limit, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
     except TookTooLong:
         _slow().update(spec for spec in short if recall(spec) is None)
         return words.SLOW
     except NoTurn:
         return words.CROWDED
     return ""
+
+
+def _others_run() -> bool:
+    """Return True if Streamlit runs a page of another session now."""
+    own = threading.current_thread()
+    return any(one.name == SCRIPT_THREAD for one in threading.enumerate() if one is not own)
 
 
 @cache
