@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserType, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Error, Page, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 START_SECONDS = 180
@@ -168,7 +168,7 @@ def launch(kind: BrowserType, *rules: str) -> Browser:
     return kind.launch(executable_path=program, args=arguments)
 
 
-_LOOK = """() => {
+_REST = """([quiet, most]) => new Promise(done => {
     const socket = WebSocket.prototype;
     if (!socket.plainSend) {
         socket.plainSend = socket.send;
@@ -179,37 +179,51 @@ _LOOK = """() => {
             this.plainSend(data);
         };
     }
-    // a click is sent at once; until the server answers, Streamlit calls itself "notRunning"
-    const waits = window.asked > (window.answered || 0) && performance.now() - window.asked < 10000;
-    if (waits) return {busy: 'the server has not answered'};
     const find = id => document.querySelector(`[data-testid="${id}"]`);
-    const app = find('stApp'), main = find('stMain');
-    if (!app || !main) return {busy: 'no app yet'};
-    if (app.dataset.testConnectionState !== 'CONNECTED') return {busy: 'not connected'};
-    if (app.dataset.testScriptState !== 'notRunning') return {busy: app.dataset.testScriptState};
-    // the first run of a server may end without a word and begin again (ui/controls/navigation.py)
-    if (!main.innerText.trim()) return {busy: 'nothing is drawn'};
-    const waiting = document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]');
-    if (waiting) return {busy: waiting.dataset.testid + ' is waiting'};
-    const charts = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
-    if (main.innerText.includes('The figure comes by itself')) return {busy: 'a job that nobody asked for'};
-    if (charts.some(c => c.offsetParent && !c.querySelector('.main-svg'))) return {busy: 'figure'};
-    return {shown: main.innerText + main.scrollHeight};
-}"""
+    const busy = () => {
+        // a click is sent at once; until the server answers, Streamlit calls itself "notRunning"
+        const waits = window.asked > (window.answered || 0) && performance.now() - window.asked < 10000;
+        if (waits) return 'the server has not answered';
+        const app = find('stApp'), main = find('stMain');
+        if (!app || !main) return 'no app yet';
+        if (app.dataset.testConnectionState !== 'CONNECTED') return 'not connected';
+        if (app.dataset.testScriptState !== 'notRunning') return app.dataset.testScriptState;
+        const waiting = document.querySelector('[data-testid$="Skeleton"], [data-stale="true"]');
+        if (waiting) return waiting.dataset.testid + ' is waiting';
+        const charts = [...main.querySelectorAll('[data-testid="stPlotlyChart"]')];
+        if (charts.some(c => c.offsetParent && !c.querySelector('.main-svg'))) return 'figure';
+        const text = main.innerText;
+        // the first run of a server may end without a word and begin again (ui/controls/navigation.py)
+        if (!text.trim()) return 'nothing is drawn';
+        if (text.includes('The figure comes by itself')) return 'a job that nobody asked for';
+        const shown = text + main.scrollHeight, same = shown === before;
+        before = shown;
+        return same ? '' : 'it keeps changing';
+    };
+    const start = performance.now();
+    let before = null, since = start;
+    const look = () => {
+        const now = performance.now(), why = busy();
+        if (why) since = now;
+        if (now - since >= quiet || now - start >= most) done(why);
+        else setTimeout(look, 50);
+    };
+    look();
+})"""
+"""Answers "" once the page was at rest for so many milliseconds, or the reason after the most."""
 
 
 def wait_settled(page: Page, seconds: float = SETTLE_SECONDS) -> None:
     """Wait until Streamlit runs nothing, every visible figure is drawn and the page has stopped changing."""
-    deadline = time.monotonic() + seconds
-    before, since = None, time.monotonic()
-    while time.monotonic() < deadline:
-        now = page.evaluate(_LOOK)
-        if "busy" in now or now != before:
-            before, since = now, time.monotonic()
-        elif time.monotonic() - since >= QUIET_SECONDS:
+    deadline, why = time.monotonic() + seconds, "no page yet"
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            why = page.evaluate(_REST, [1000 * QUIET_SECONDS, 1000 * max(left, 2 * QUIET_SECONDS)])
+        except Error:  # another page has been opened meanwhile
+            page.wait_for_timeout(50)
+            continue
+        if not why:
             return
-        page.wait_for_timeout(50)
-    why = now.get("busy", "it keeps changing")
     raise AppError(f"{page.evaluate('location.href')} did not come to rest within {seconds:g} s: {why}")
 
 

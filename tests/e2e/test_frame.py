@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -90,6 +91,7 @@ def test_a_phone_has_the_menu_and_shows_the_figure_while_a_control_moves(server:
     for link in links.all():
         expect(link).to_be_in_viewport(ratio=1)
         assert link.evaluate("link => link.clientHeight") >= 24
+    assert restyled(page) < 100, "each text that Plotly measures costs as much"
     places = [box(link) for link in links.all()]
     for x in {place["x"] for place in places}:
         tops = sorted(place["y"] for place in places if place["x"] == x)
@@ -112,6 +114,17 @@ def test_a_phone_has_the_menu_and_shows_the_figure_while_a_control_moves(server:
     expect(page.get_by_role("heading", level=1, name="Convergence")).to_be_visible()
     expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
     wait_settled(page)
+
+
+def restyled(page: Page) -> int:
+    """Return how many elements the browser styles anew when one is added to the body."""
+    browser = page.context.browser
+    assert browser is not None
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    page.evaluate("document.body.append(document.createElement('p')), document.body.offsetHeight")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    page.evaluate("document.body.lastChild.remove()")
+    return max(one["args"].get("elementCount", 0) for one in events if one["name"] == "UpdateLayoutTree")
 
 
 def test_figures_follow_a_change_of_the_systems_theme(server: Server, page: Page) -> None:

@@ -100,31 +100,25 @@ def test_the_playground_works_offline_and_keeps_its_state(offline: Page, files: 
     expect(marks).to_have_count(48)
 
 
-def test_no_step_has_barriers_or_is_too_wide(browser: Browser, files: dict[str, Path]) -> None:
+def test_no_step_has_barriers_is_too_wide_or_covers_words_of_a_figure(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     assert list(GUESSES) == lessons.texts("frame")["lessons"]
-    for scheme, width in (("light", 400), ("dark", 1400)):
-        size = {"width": width, "height": 800}
+    for scheme, width, height in (("light", 400, 800), ("dark", 1120, 700)):
+        size = {"width": width, "height": height}
         page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
         for name, file in [(name, files["lessons"]) for name in GUESSES]:
             for step in walk(page, file, name):
                 where = f"{name}, step {step}, {width} pixels, {scheme}"
                 assert barriers(page) == [], where
                 assert page.evaluate(_TOO_WIDE) <= 0, where
+                assert page.evaluate(_COVERED) == [], where
                 if (name, step) == ("ndcg", 4):  # the widest formula
                     assert page.locator(".lesson math").evaluate(_WHOLE), where
         page.goto(f"{files['playground'].as_uri()}#pmap=random+Fourier")
         expect(page.locator(".playground .mark").first).to_be_visible()
         assert barriers(page) == [], f"playground, {width} pixels, {scheme}"
         assert page.evaluate(_TOO_WIDE) <= 0
-        page.close()
-
-
-def test_no_word_of_a_figure_covers_another(browser: Browser, files: dict[str, Path]) -> None:
-    for width, height in ((400, 800), (1120, 700)):
-        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
-        for name in GUESSES:
-            for step in walk(page, files["lessons"], name):
-                assert page.evaluate(_COVERED) == [], f"{name}, step {step}, {width} pixels"
         page.close()
 
 

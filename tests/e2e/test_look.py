@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from urllib.parse import parse_qsl
 
 import pytest
-from helpers import OF_STORE, assert_no_errors_shown, barriers, box, darken, follow, query_of, sidebar
+from helpers import OF_STORE, Theme, assert_no_errors_shown, barriers, box, follow, query_of, sidebar, turn
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -107,11 +107,13 @@ def bottom(page: Page, selector: str) -> float:
 
 
 @contextmanager
-def visited(entry: Entry, page: Page, url: str, size: tuple[int, int], link: str) -> Iterator[str]:
+def visited(
+    entry: Entry, page: Page, url: str, size: tuple[int, int], link: str, theme: Theme = "dark"
+) -> Iterator[str]:
     """Go to a page by the menu, to the first one of a section by its link; a fault names it."""
-    name, scheme = entry.file.replace("home", ""), "dark" if "large" in link else "light"
+    name = entry.file.replace("home", "")
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=theme)
     try:
         if name in QUICK or any(entry is entries[0] for entries in SECTIONS.values()):
             open_page(page, f"{url}/{name}?{link}{QUICK.get(name, '')}")
@@ -140,11 +142,18 @@ def visited(entry: Entry, page: Page, url: str, size: tuple[int, int], link: str
 def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(
     server: Server, page: Page, section: str
 ) -> None:
-    """Title, answer and first figure are in view; figures have a text; nobody meets a barrier."""
+    """Title, answer and first figure are in view; figures have a text; nobody meets a barrier.
+
+    A page keeps the theme of the one before on the laptop: to turn the theme draws the whole page again.
+    """
+    themes: tuple[Theme, Theme] = ("light", "dark")
     for entry in SECTIONS[section]:
-        with visited(entry, page, server.url, (1366, 768), "m=50") as name:
+        with visited(entry, page, server.url, (1366, 768), "m=50", themes[0]) as name:
             assert_all_in_view(page, name)
             assert not barriers(page)
+            page.set_viewport_size({"width": 390, "height": 844})
+            turn(page, themes[1])
+            themes = (themes[1], themes[0])
             assert_sizes_on_a_phone(page, name)
             assert not barriers(page)
             assert_sizes_on_a_wide_screen(page, name)
@@ -217,9 +226,7 @@ def assert_heading_and_icons(main: Locator) -> None:
 
 
 def assert_sizes_on_a_phone(page: Page, name: str) -> None:
-    """Check that nothing is wider than a dark phone, and that the first figure begins high enough."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    darken(page)
+    """Check that nothing is wider than a phone, and that the first figure begins high enough."""
     main = page.get_by_test_id("stMain")
     assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     assert main.evaluate(_CUT) == []

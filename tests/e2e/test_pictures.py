@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from helpers import assert_no_errors_shown, box, darken, follow
+from helpers import assert_no_errors_shown, box, follow
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
@@ -97,11 +97,11 @@ def millimetres(text: str) -> float:
 
 
 def test_an_svg_for_paper_is_whole_wherever_it_is_opened(server: Server, page: Page, elsewhere: Page) -> None:
+    page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/?m=50")
     offered = page.locator(".st-key-ndcg-against-m .modebar-btn")
     titles = offered.evaluate_all("all => all.map(one => one.dataset.title)")
     assert titles == ["Fullscreen"], "no picture without its font"
-    darken(page)
     assert_whole(saved(page, "ndcg-against-m", PAPER, "SVG"), elsewhere)
     follow(page, "Low rank")
     expect(page.get_by_role("heading", level=1)).to_have_text("Low rank")

@@ -32,7 +32,8 @@ def goes_on(store: Stored, job: str) -> None:
 
 def test_it_ends_with_the_last_tab(tmp_path: Path, browser: Browser, page: Page) -> None:
     runs = tmp_path / "runs"
-    with stored(runs) as store, app_server(tmp_path, {"RANKVIZ_RUNS": str(runs)}, SCRIPT) as server:
+    own = {"RANKVIZ_RUNS": str(runs), "RANKVIZ_WORKERS": "1"}  # which trains all the while
+    with stored(runs) as store, app_server(tmp_path, own, SCRIPT) as server:
         page.goto(server.url)
         expect(page.get_by_text("Changing a setting stops it")).to_be_visible(timeout=MOST)
         job = wait_for(store.jobs)[0].id
