@@ -14,7 +14,7 @@ const ASKED = [-1, 0.5, 2]; // margins of the pairs that step 1 names
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
 const LETTER = 9.4, LINE = 22; // pixels across and down of a name of a loss
 const DENSE = Array.from({ length: 501 }, (_, k) => LOW + ((HIGH - LOW) * k) / 500);
-const AROUND = Array.from({ length: 21 }, (_, k) => k / 10 - 1);
+const TENTHS = Array.from({ length: 11 }, (_, k) => k / 10);
 
 export const lossScene = (stage) => new Loss(stage);
 
@@ -169,17 +169,15 @@ class Loss extends Scene {
     });
   }
 
-  // Where the names of the losses are: beside their own curves, where wrong pairs are if they can, on no curve, and
-  // not on the plane of the last step. They keep off the reader's line too where that leaves a place.
+  // Where the names of the losses are: beside their own curves and on none, if they can where pairs are wrong. They keep
+  // off the reader's line too where that leaves a place.
   places() {
     const { plot, step, told, stage: { words } } = this, own = step === 2 && Array.isArray(told) ? told : null;
     const key = String([plot.width, plot.height, step, own]);
     if (this.named?.key === key) return this.named.places;
-    const curve = (f) => DENSE.map((t) => [plot.x(t), plot.y(f(t))]), { cx, cy, r } = this.inset();
+    const curve = (f) => DENSE.map((t) => [plot.x(t), plot.y(f(t))]);
     const lines = SHOWN.map((loss) => curve(LOSSES[loss].value)), mine = own ? curve((t) => this.sketch.at(t)) : [];
-    const disc = AROUND.flatMap((u) => AROUND.map((v) => [cx + r * u, cy + r * v]));
-    const rise = AROUND.map((u) => [plot.x(0), plot.y((1 + u) / 2)]); // of 0/1
-    const taken = [...lines.flat(), ...rise, ...(step === 4 ? disc : [])];
+    const taken = [...lines.flat(), ...TENTHS.map((share) => [plot.x(0), plot.y(share)])]; // 0/1 rises there
     const places = Object.fromEntries(SHOWN.map((loss, k) => {
       const size = [LETTER * words.losses[loss].length, LINE], parts = [lines[k].slice(0, 200), lines[k].slice(200)];
       const free = [[...taken, ...mine], taken].map((others) => freePlace(parts, size, plot, others));
