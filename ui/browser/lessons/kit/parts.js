@@ -99,6 +99,12 @@ export function drawText(paint, key, x, y, text, { anchor = "middle", colour = n
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
 }
 
+// Return points on the straight lines between points, at most two pixels apart.
+export const dense = (points) => points.flatMap(([x, y], k) => {
+  const [u, v] = points[k + 1] ?? [x, y], n = Math.ceil(Math.hypot(u - x, v - y) / 2) || 1;
+  return Array.from({ length: n }, (_, at) => [x + ((u - x) * at) / n, y + ((v - y) * at) / n]);
+});
+
 // Return the middle of a text of this size beside a curve, in the first part of its points that has such a place, the
 // nearest first: inside a chart, and on none of the other points, which are dense. Return undefined if there is none.
 export function freePlace(parts, [width, height], { left, right, top, bottom }, others) {

@@ -229,7 +229,8 @@ class Fourier extends Scene {
     const { words, dark } = this.stage, { at } = curves(), orange = parts.methodColour("fourier", dark);
     const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = parts.strokeOf("var(--good)", 2, DOTTED);
     this.paint.put("lines", "half", "path", { d: `M${left} ${y}H${right}`, ...look });
-    parts.drawText(this.paint, "half name", right, y - 12, words.half, { anchor: "end", colour: "var(--good)" });
+    const far = this.chosen > NEEDED, [place, anchor] = far ? [left + 8, "start"] : [right, "end"]; // off the guess
+    parts.drawText(this.paint, "half name", place, y - 12, words.half, { anchor, colour: "var(--good)" });
     parts.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
     if (this.chosen > START && this.told !== "shown") {
       const x = plot.x(this.chosen), d = `M${x} ${plot.top}V${bottom}`;

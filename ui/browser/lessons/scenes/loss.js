@@ -169,8 +169,8 @@ class Loss extends Scene {
     });
   }
 
-  // Where the names of the losses are: beside their own curves and on none, if they can where pairs are wrong. They keep
-  // off the reader's line too where that leaves a place.
+  // Where the names of the losses are: beside their own curves and on none, where pairs are wrong if they can. They
+  // keep off the reader's line too where that leaves a place.
   places() {
     const { plot, step, told, stage: { words } } = this, own = step === 2 && Array.isArray(told) ? told : null;
     const key = String([plot.width, plot.height, step, own]);

@@ -185,21 +185,29 @@ class Regularisation extends Scene {
     }
     const last = step === REVEAL ? this.exponent : LAST;
     const shown = curve(this.choice).filter((one) => one.exponent <= last);
-    if (Array.isArray(this.told) && step === REVEAL) {
-      const mine = KNOTS.map((exponent, k) => [exponent, this.told[k]]);
-      parts.drawCurve(this.paint, "mine", plot, mine, parts.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
-      parts.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
-        { anchor: "end", colour: "var(--guess)" });
-    }
-    const places = [["training", "var(--ink)", 0.77, plot.left + 8, "start"],
-      ["validation", "var(--accent)", 0.88, plot.right, "end"]];
-    for (const [part, colour, y, left, anchor] of places) {
-      parts.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), parts.strokeOf(colour, 3));
+    const lines = [["training", "var(--ink)"], ["validation", "var(--accent)"]].map(([part, colour]) => {
       parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      parts.drawText(this.paint, `of ${part}`, left, plot.y(y), words[part], { anchor, colour });
+      return { part, colour, points: shown.map((one) => [one.exponent, one[part]]), look: parts.strokeOf(colour, 3) };
+    });
+    if (Array.isArray(this.told) && step === REVEAL) {
+      const colour = "var(--guess)", look = parts.strokeOf(colour, 3, { "stroke-dasharray": "7 5" });
+      lines.push({ part: "mine", colour, points: KNOTS.map((exponent, k) => [exponent, this.told[k]]), look });
     }
+    for (const { part, points, look } of lines) parts.drawCurve(this.paint, part, plot, points, look);
+    if (shown.length === ALL.length) this.drawNames(plot, lines);
     if (step !== FORMULA) return;
     const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
     this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
+  }
+
+  // The names of whole curves beside them, on no other curve or name.
+  drawNames(plot, lines) {
+    const all = lines.map(({ points }) => parts.dense(points.map(([x, y]) => [plot.x(x), plot.y(y)]))), names = [];
+    lines.forEach(({ part, colour }, k) => {
+      const text = this.stage.words[part], size = [8 * text.length, 18], own = [...all[k]].reverse();
+      const [x, y] = parts.freePlace([own], size, plot, [...all, ...names].flat()) ?? own[0];
+      names.push(parts.dense([[x - size[0] / 2, y], [x + size[0] / 2, y]]));
+      parts.drawText(this.paint, `of ${part}`, x, y, text, { colour });
+    });
   }
 }
