@@ -77,7 +77,7 @@ KINDS = {
     ),
     "lecture": (
         "The app under load: a class follows a lecture",
-        f"{CLASS} visitors, or `--visitors`, open each step of the example at once, in one round or "
+        f"{CLASS} visitors, or `--visitors`, open each view of the example at once, in one round or "
         "for `--minutes`. Seconds from the click on Next to the end of the script; how many the lecturer "
         "does not see there; processor and memory.",
         (CLASS, 0.0, ""),
@@ -413,7 +413,7 @@ async def of_a_class(url: str, watch: Watch, case: str, chosen: argparse.Namespa
 
 
 async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> list[dict[str, Any]]:
-    """Measure a class that opens each step of the example lecture at once, in rounds for some minutes."""
+    """Measure a class that opens each view of the example lecture at once, in rounds for some minutes."""
     rows, students = [], [Visitor(url) for _ in range(visitors)]
     async with Visitor(url) as lecturer:
         await lecturer.open(path="lecture")
@@ -424,8 +424,8 @@ async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> l
         (code,) = _found(_CODE, lecturer)
         deadline = time.monotonic() + 60 * minutes
         for number in itertools.count(1):
-            for step, view in enumerate(example().views, 1):
-                query, part = f"class={code}&at={step}&{urlencode(view.query)}", Part(watch, students)
+            for at, view in enumerate(example().views, 1):
+                query, part = f"class={code}&at={at}&{urlencode(view.query)}", Part(watch, students)
                 await asyncio.gather(*(one.open(query, view.page) for one in students))
                 visits = [one.requests[-1] for one in students]
                 await asyncio.gather(
@@ -438,7 +438,7 @@ async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> l
                 await lecturer.open(query, view.page)
                 assert await lecturer.until(lambda: bool(_found(_SEEN, lecturer)), PATIENCE)
                 (seen,) = _found(_SEEN, lecturer)
-                row = {"case": f"step {step}, {view.page}", "round": number, "not seen": visitors - int(seen)}
+                row = {"case": f"view {at}, {view.page}", "round": number, "not seen": visitors - int(seen)}
                 rows.append(row | summary([one.ended for one in visits], "script's end") | await part.row())
                 for one in students:
                     await one.close()

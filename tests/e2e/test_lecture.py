@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from helpers import barriers, box, query_of, sidebar
 from playwright.sync_api import Page, expect
 
@@ -15,7 +16,7 @@ from ui.learn.lessons import LESSON, texts
 from ui.shell.words import (
     CLASS_CLOSED,
     EDIT_LECTURE,
-    GO_TO_STEP,
+    GO_TO_VIEW,
     IN_CLASS,
     NO_PREDICTIONS,
     NOBODY,
@@ -43,8 +44,14 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     bar = progress = page.locator(".st-key-ways-sequence")
     expect(bar).to_contain_text("1 / 4")
     expect(bar).to_contain_text(NO_PREDICTIONS)
+    figure = page.locator(".lesson .figure")
+    places = {}
+    for width, height in ((400, 800), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_settled(page)
+        places[width, height] = box(figure)["y"]
 
-    told.get_by_role("link", name=GO_TO_STEP.format(at=1)).click(timeout=15_000)
+    told.get_by_role("link", name=GO_TO_VIEW.format(at=1)).click(timeout=15_000)
     expect(other.locator(".st-key-ways-sequence")).to_contain_text("1 / 4")
     frame = texts("frame")
     other.get_by_role("button", name=frame["next"], exact=True).click()
@@ -55,6 +62,10 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(chart.locator(".bartext")).to_have_text("1", timeout=15_000)
     expect(chart.locator(".xtick text").get_by_text(gap, exact=True)).to_be_visible()
     expect(chart.locator(".xtitle")).to_have_text(gap_axis("pairs"))
+    for (width, height), y in places.items():  # the first prediction moves nothing
+        page.set_viewport_size({"width": width, "height": height})
+        wait_settled(page)
+        assert box(figure)["y"] == pytest.approx(y, abs=2), width
     expect(other.locator(".st-key-ways-sequence").get_by_test_id("stPlotlyChart")).to_have_count(0)
     expect(progress).to_contain_text("1 in the class: 1 at this view")
 
@@ -62,7 +73,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(bar).to_contain_text("2 / 4")
     expect(page).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 before it", timeout=15_000)
-    other.get_by_role("link", name=GO_TO_STEP.format(at=2)).click(timeout=15_000)
+    other.get_by_role("link", name=GO_TO_VIEW.format(at=2)).click(timeout=15_000)
     expect(other).to_have_url(re.compile("/playground.*at=2"))
     expect(progress).to_contain_text("1 at this view", timeout=15_000)
 

@@ -137,26 +137,26 @@ def test_texts_of_views_fetch_and_link_nothing(text: str) -> None:
 # --- classes ------------------------------------------------------------------------------------------------
 
 
-def test_a_class_counts_each_participant_once_at_the_latest_step() -> None:
+def test_a_class_counts_each_participant_once_at_the_latest_view() -> None:
     classes = Classes()
     code = classes.open("packed", "lecturer", "here")
     assert classes.sequence(code) == "packed"
-    for visitor, step in (("a", 1), ("b", 1), ("a", 2), ("lecturer", 3), ("c", 4)):
-        classes.arrive(code, visitor, step)
+    for visitor, view in (("a", 1), ("b", 1), ("a", 2), ("lecturer", 3), ("c", 4)):
+        classes.arrive(code, visitor, view)
     classes.answer(code, "a", 2, 3)
     classes.answer(code, "a", 2, 1)
     classes.answer(code, "stranger", 2, 9)
     found = classes.report(code)
     assert found is not None
     assert found.at == 3
-    assert dict(found.steps) == {2: 1, 1: 1, 4: 1}
-    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {1: 1}}
+    assert dict(found.views) == {2: 1, 1: 1, 4: 1}
+    assert {view: dict(counts) for view, counts in found.answers.items()} == {2: {1: 1}}
     assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
     classes.arrive(code, "d", 0)
     found = classes.report(code)
     assert found is not None
     assert in_words(found, 0) == words.WAITING.format(all=4, here=1, beyond=3)
-    assert in_words(replace(found, steps=Counter()), 2) == words.NOBODY
+    assert in_words(replace(found, views=Counter()), 2) == words.NOBODY
 
 
 def test_only_the_lecturer_changes_and_closes_a_class_and_then_nothing_is_left() -> None:
@@ -216,7 +216,7 @@ def test_participants_of_a_class_are_bounded() -> None:
         classes.arrive(code, str(k), 1)
     found = classes.report(code)
     assert found is not None
-    assert found.steps.total() == MOST_PARTICIPANTS
+    assert found.views.total() == MOST_PARTICIPANTS
 
 
 def test_guesses_find_no_class_while_it_is_open() -> None:
@@ -261,8 +261,8 @@ def test_made_up_participants_push_out_only_those_of_their_own_network() -> None
         classes.arrive(code, f"made up {k}", 3, "near")
     found = classes.report(code)
     assert found is not None
-    assert dict(found.steps) == {2: 3, 3: MOST_PARTICIPANTS - 3}
-    assert {step: dict(counts) for step, counts in found.answers.items()} == {2: {"7": 3}}
+    assert dict(found.views) == {2: 3, 3: MOST_PARTICIPANTS - 3}
+    assert {view: dict(counts) for view, counts in found.answers.items()} == {2: {"7": 3}}
 
 
 def test_a_participant_is_counted_for_its_address(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +297,7 @@ def test_the_page_starts_with_an_example_that_can_be_edited_and_undone(open_by_m
     assert not app.exception
 
 
-def test_a_link_opens_the_page_of_its_step_with_text_and_ways(open_page: Opener) -> None:
+def test_a_link_opens_the_page_of_its_view_with_text_and_ways(open_page: Opener) -> None:
     sequence = Sequence("L", (View("train", {}), View("weights", {}, "**look** ![p](x)"), View("data", {})))
     app = open_page("weights", seq=sequence.packed(), at="2")
     assert "2 / 3" in bar(app)
@@ -315,7 +315,7 @@ def test_a_page_left_by_the_menu_offers_the_way_back(open_page: Opener) -> None:
     assert "/playground?" in bar(app)
 
 
-def test_a_step_is_a_new_session_and_a_view_is_added_to_the_followed_lecture(open_page: Opener) -> None:
+def test_each_view_is_a_new_session_and_a_view_is_added_to_the_followed_lecture(open_page: Opener) -> None:
     app = open_page("weights", seq=example().packed(), at="2")
     opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
     assert app.session_state[KEY].views[:-1] == example().views
@@ -393,7 +393,7 @@ def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
     CLASSES.close(code, CLASSES._open[code].lecturer)
 
 
-def test_the_lecturer_sees_a_histogram_of_the_gaps_at_a_step_until_the_class_is_closed(
+def test_the_lecturer_sees_a_histogram_of_the_gaps_at_a_view_until_the_class_is_closed(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lecture = Sequence("L", (View("lessons", {"lesson": "alpha"}), View("train", {})))
@@ -431,7 +431,7 @@ def test_a_wrong_link_says_so_and_shows_the_page(open_page: Opener, wrong: dict[
     assert app.title
 
 
-def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
+def test_the_lecturer_sees_the_class_and_a_participant_its_views(
     open_by_menu: Opener, open_page: Opener
 ) -> None:
     app = open_by_menu("lecture")
@@ -441,14 +441,17 @@ def test_the_lecturer_sees_the_class_and_a_participant_its_steps(
     assert any(code in one.value for one in app.markdown)
     student = open_page("playground", **{"class": code.lower(), "at": "2"})
     assert "2 / 4" in bar(student)
-    assert any(COOKIE in one.proto.body for one in student.get("html"))  # else each step counts anew
+    assert any(COOKIE in one.proto.body for one in student.get("html"))  # else each view counts anew
     found = CLASSES.report(code)
     assert found is not None
-    assert dict(found.steps) == {2: 1}
+    assert dict(found.views) == {2: 1}
     app.button(key="close-class").click().run()
     assert CLASSES.report(code) is None
     assert "open-class" in [one.key for one in app.button]
     assert app.session_state[KEY] == example()
+    (told,) = open_page("playground", **{"class": code, "at": "3"}).warning  # a student who goes on
+    assert told.value[0].isupper()
+    assert told.value.endswith(".")
 
 
 def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open_page: Opener) -> None:
@@ -461,7 +464,7 @@ def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open
     assert f"{words.IN_CLASS} {words.WAIT}" in told("lecture", "0")
     found = CLASSES.report(code)
     assert found is not None
-    assert dict(found.steps) == {0: 1}
+    assert dict(found.views) == {0: 1}
     assert told("lessons", "1") == ""
     CLASSES.arrive(code, "lecturer", 2)
     assert words.IN_CLASS in told("lecture", "0")

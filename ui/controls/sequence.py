@@ -1,8 +1,8 @@
 """A sequence of views: pages in given states, each with a text, for a lecture.
 
 A sequence is one small JSON file, or a parameter of the address: its JSON, compressed, in base64. The
-addresses of its views contain it, and the step, so a reload or a copied link stays at the step. A class has
-only its code there (`ui/work/classes.py`).
+addresses of its views contain it, and the view's number, so a reload or a copied link stays there. A class
+has only its code there (`ui/work/classes.py`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ui.shell.components import SCRIPTS
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import STATIC, themed
 from ui.shell.locks import LOCKED, locked
-from ui.shell.page import ALONE, KEPT_ALONE, LARGE, ON_STEP, TITLE, is_on
+from ui.shell.page import ALONE, AT, KEPT_ALONE, LARGE, TITLE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES, Report
 
-PACKED, CODE, AT = "seq", "class", ON_STEP
-"""Parameters of the address: a packed sequence or the code of a class, and the step from 1."""
+PACKED, CODE = "seq", "class"
+"""Parameters of the address: a packed sequence, or the code of a class."""
 MOST_KEPT, LONGEST_KEPT = 200, 20_000
 """Most visitors whose sequence this process keeps for their other tabs, and most letters of each."""
 _KEPT: dict[str, tuple[str, str]] = {}
@@ -143,7 +143,7 @@ class Sequence:
                 raise ValueError("too long or cut")
             return cls.read(text.decode())
         except (ValueError, zlib.error) as error:
-            raise SettingError("the lecture of this link is damaged: copy the whole link again") from error
+            raise SettingError("The lecture of this link is damaged: copy the whole link again.") from error
 
 
 def _wrong(found: str, expected: str) -> DataError:
@@ -170,7 +170,7 @@ def _view(one: Any, number: int) -> View:
 
 
 def own() -> Sequence:
-    """Return the visitor's sequence; at first the followed one, because a step's page is a new session."""
+    """Return the visitor's sequence; at first the followed one, because each view is a new session."""
     place: Place | None = st.session_state.get(_FOLLOWED)
     if KEY not in st.session_state and place is not None:
         return place.sequence
@@ -205,7 +205,7 @@ def add_view() -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """A step of a sequence that a visitor follows.
+    """A view of a sequence that a visitor follows.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Place:
     parameter : tuple of str
         Name and value of the address's parameter: a packed sequence, or the code of a class.
     at : int
-        Step, from 1; 0 before the first.
+        Number of the view, from 1; 0 before the first.
     """
 
     sequence: Sequence
@@ -222,7 +222,7 @@ class Place:
 
     @property
     def view(self) -> View | None:
-        """View of the step; None before the first."""
+        """The view; None before the first."""
         return self.sequence.views[self.at - 1] if self.at else None
 
     @property
@@ -230,20 +230,20 @@ class Place:
         """Code of the class; "" without one."""
         return self.parameter[1] if self.parameter[0] == CODE else ""
 
-    def address(self, step: int, *, shared: bool = False) -> str:
-        """Return the address of a step; 0 for the page that edits them, or lists those of a class.
+    def address(self, at: int, *, shared: bool = False) -> str:
+        """Return the address of a view; 0 for the page that edits them, or lists those of a class.
 
         One to share has no large type: that is for the lecturer's projector.
         """
         name, value = self.parameter
-        view = self.sequence.views[step - 1] if step else View(PAGE, {})
+        view = self.sequence.views[at - 1] if at else View(PAGE, {})
         shown = {key: "true" for key in (LARGE, ALONE) if is_on(key) and not shared}
-        query = {**view.query, **shown, name: value, AT: str(step)}
+        query = {**view.query, **shown, name: value, AT: str(at)}
         return f"{app_address()}{'' if view.page == ENTRIES[0].file else view.page}?{urlencode(query)}"
 
-    def link(self, step: int, text: str, name: str) -> str:
-        """Return a link to a step, as HTML with this class."""
-        address = html.escape(self.address(step), quote=True)
+    def link(self, at: int, text: str, name: str) -> str:
+        """Return a link to a view, as HTML with this class."""
+        address = html.escape(self.address(at), quote=True)
         return f'<a class="{name}" target="_self" href="{address}">{text}</a>'
 
 
@@ -255,7 +255,7 @@ def app_address() -> str:
 
 
 def followed() -> Place | None:
-    """Return the step of the address, else the last one of this session; None if nothing is followed.
+    """Return the view of the address, else the last one of this session; None if nothing is followed.
 
     Raises `SettingError` for a damaged link, and for a class that is closed.
     """
@@ -266,7 +266,7 @@ def followed() -> Place | None:
         packed = CLASSES.sequence(code, visitor(), address()) if name == CODE else value
         if packed is None:
             st.session_state.pop(_FOLLOWED, None)
-            raise SettingError("this class is closed, or its code is wrong: ask for the code again")
+            raise SettingError("This class is closed, or its code is wrong: ask for the code again.")
         sequence = Sequence.unpacked(packed)
         text = asked.get(AT, "")
         at = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
@@ -288,7 +288,7 @@ def lock() -> None:
 
 
 def report_gap(lesson: str, gap: float) -> None:
-    """Count a prediction's gap for the followed class, if this is its step's lesson (a callback)."""
+    """Count a prediction's gap for the followed class, if this is its view's lesson (a callback)."""
     place: Place | None = st.session_state.get(_FOLLOWED)
     if place is not None and place.code and place.view is not None and place.view.lesson == lesson:
         CLASSES.answer(place.code, visitor(), place.at, gap)
@@ -307,7 +307,7 @@ _SCRIPT = (SCRIPTS / "shell" / "lecture.js").read_text(encoding="utf-8")
 
 
 def show_bar() -> None:
-    """Draw the step's text and the ways back and on, above a page of a followed sequence."""
+    """Draw the view's text and the ways back and on, above a page of a followed sequence."""
     try:
         place = followed()
     except SettingError as error:
@@ -316,46 +316,46 @@ def show_bar() -> None:
         return
     if place is None or not place.at or st.session_state[TITLE] == LECTURE:
         return
-    on_step = AT in st.query_params
-    if on_step:
+    in_view = AT in st.query_params
+    if in_view:
         arrive(place)
     view = place.sequence.views[place.at - 1]
-    style = f"<style>{_BARE}</style>" if view.bare and on_step else ""
+    style = f"<style>{_BARE}</style>" if view.bare and in_view else ""
     bar = st.container(
         key=f"{KEPT_ALONE}-sequence", horizontal=True, vertical_alignment="center", gap="small"
     )
     with bar:
-        ways = f"{style}{_ways(place, on_step=on_step)}<script>{_SCRIPT}</script>"
+        ways = f"{style}{_ways(place, in_view=in_view)}<script>{_SCRIPT}</script>"
         st.html(ways, unsafe_allow_javascript=True, width="content")
-        if view.text and on_step:
+        if view.text and in_view:
             st.markdown(formatted(view.text), width="content")
         if locked():
             st.caption(words.CONTROLS_LOCKED, width="content")
         show_progress(place)
 
 
-def _ways(place: Place, *, on_step: bool) -> str:
-    """Return the links of the bar; none leads beyond the first and the last step."""
+def _ways(place: Place, *, in_view: bool) -> str:
+    """Return the links of the bar; none leads beyond the first and the last view."""
     n, at, link = len(place.sequence.views), place.at, place.link
-    if not on_step:
-        return f"<nav>{link(at, words.BACK_TO_STEP.format(at=at, n=n), 'on')}</nav>"
-    back = link(at - 1, words.STEP_BACK, "back") if at > 1 else ""
-    on = link(at + 1, words.STEP_ON, "on") if at < n else ""
+    if not in_view:
+        return f"<nav>{link(at, words.BACK_TO_VIEW.format(at=at, n=n), 'on')}</nav>"
+    back = link(at - 1, words.VIEW_BACK, "back") if at > 1 else ""
+    on = link(at + 1, words.VIEW_ON, "on") if at < n else ""
     follows = place.code and not CLASSES.leads(place.code, visitor())
-    out = link(0, words.ALL_STEPS if follows else words.EDIT_LECTURE, "out")
+    out = link(0, words.ALL_VIEWS if follows else words.EDIT_LECTURE, "out")
     title = f"<strong>{html.escape(place.sequence.title)}</strong>"
-    return f'<nav aria-label="{words.STEPS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
+    return f'<nav aria-label="{words.VIEWS}">{back}<span>{at} / {n}</span>{on}{title}{out}</nav>'
 
 
 def arrive(place: Place) -> None:
-    """Count the visitor at this step, if a class follows it."""
+    """Count the visitor at this view, if a class follows it."""
     if place.code:
-        keep_visitor()  # a step is a new session: without it a student would be counted at each
+        keep_visitor()  # a view is a new session: without it a student would be counted at each
         CLASSES.arrive(place.code, visitor(), place.at, address())
 
 
 def show_progress(place: Place) -> None:
-    """Say again and again where the class is: all of it to the lecturer, the lecturer's step to others."""
+    """Say again and again where the class is: all of it to the lecturer, the lecturer's view to others."""
     if place.code:
         st.fragment(_progress, run_every=REFRESH)(place)
 
@@ -376,19 +376,19 @@ def _progress(place: Place) -> None:
 
 
 def _told(place: Place, at: int) -> str:
-    """Tell a participant, as HTML, that the class counts them, and of the lecturer's step elsewhere."""
+    """Tell a participant, as HTML, that the class counts them, and of the lecturer's view elsewhere."""
     parts = [] if place.at else [words.IN_CLASS]
     if at not in (0, place.at):
-        parts += [words.LECTURER_AT.format(at=at), place.link(at, words.GO_TO_STEP.format(at=at), "there")]
+        parts += [words.LECTURER_AT.format(at=at), place.link(at, words.GO_TO_VIEW.format(at=at), "there")]
     elif not place.at:
         parts.append(words.WAIT)
     return " ".join(parts)
 
 
 def in_words(report: Report, at: int) -> str:
-    """Say how many participants are at a step, before and after it; 0 is the list of steps."""
-    steps, everyone = report.steps, report.steps.total()
-    here, before = steps[at], sum(n for step, n in steps.items() if step < at)
+    """Say how many participants are at a view, before and after it; 0 is the list of views."""
+    views, everyone = report.views, report.views.total()
+    here, before = views[at], sum(n for view, n in views.items() if view < at)
     said = (words.PARTICIPANTS if at else words.WAITING) if everyone else words.NOBODY
     return said.format(all=everyone, here=here, before=before, beyond=everyone - here - before)
 
@@ -398,12 +398,12 @@ def _ends(low: float, high: float) -> str:
 
 
 def _show_gaps(gaps: Counter[float], axis: str) -> None:
-    """Draw how far the predictions of a class were from the answer."""
-    if not gaps:
-        st.caption(words.NO_PREDICTIONS, width="content")
-        return
-    table = gap_data(gaps)
-    said = ", ".join(f"{_ends(low, high)}: {n}" for low, high, n in table.itertuples(index=False) if n)
-    with st.container(width=GAPS_WIDTH):
+    """Draw how far the predictions of a class were from the answer, in a place that is kept for it."""
+    with st.container(key="class-gaps", width=GAPS_WIDTH):
+        if not gaps:
+            st.caption(words.NO_PREDICTIONS)
+            return
+        table = gap_data(gaps)
+        said = ", ".join(f"{_ends(low, high)}: {n}" for low, high, n in table.itertuples(index=False) if n)
         alt = words.GAPS.format(axis=axis, counts=said)
-        st.plotly_chart(themed(gap_figure(table, axis)), key="class-gaps", alt=alt, config=STATIC)
+        st.plotly_chart(themed(gap_figure(table, axis)), key="class-histogram", alt=alt, config=STATIC)

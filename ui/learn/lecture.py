@@ -11,7 +11,6 @@ import streamlit as st
 from rankviz.common.errors import DataError, SettingError
 from ui.controls.lesson_texts import texts
 from ui.controls.sequence import (
-    AT,
     BEFORE,
     CODE,
     LONGEST_TEXT,
@@ -31,7 +30,7 @@ from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, STEP, STEPS
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import KEPT_ALONE
+from ui.shell.page import AT, KEPT_ALONE
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES, LENGTH
@@ -43,7 +42,7 @@ _LONGEST_TITLE = 100
 
 
 def show() -> None:
-    """Draw the page: the steps for participants of a class and for a link without a step, else the editor."""
+    """Draw the page: the views for participants of a class and for a link without one, else the editor."""
     place = followed()
     arrives = PACKED in st.query_params and AT not in st.query_params
     if place is not None and place.sequence.views and (arrives or _follows(place)):
@@ -75,10 +74,10 @@ def participant(place: Place) -> None:
     edit = "" if place.code else place.link(0, shell.EDIT_LECTURE, "lecture-edit")
     # students of a class wait for their lecturer's link
     st.html(place.link(1, words.START, f"lecture-start{' later' if place.code else ''}") + edit)
-    _steps(place.sequence)
+    _views(place.sequence)
 
 
-def _steps(sequence: Sequence) -> None:
+def _views(sequence: Sequence) -> None:
     """List the views of a sequence, with their texts."""
     for number, view in enumerate(sequence.views, 1):
         text = f": {formatted(view.text)}" if view.text else ""
@@ -104,8 +103,8 @@ def _editor(sequence: Sequence) -> None:
     if not sequence.views:
         st.info(words.EMPTY, icon=":material/playlist_add:")
         st.button(words.EXAMPLE, key="lecture-example", on_click=lambda: _replace(example()))
-        st.caption(words.EXAMPLE_STEPS.format(title=example().title))
-        _steps(example())
+        st.caption(words.EXAMPLE_VIEWS.format(title=example().title))
+        _views(example())
         return
     keep_visitor()  # so that the lecture is here again after a reload, and in other tabs
     title = f"lecture-title-{version}"
@@ -293,7 +292,7 @@ def _join() -> None:
     if code:
         with errors_as_sentences():
             if CLASSES.sequence(code, visitor(), address()) is None:
-                raise SettingError("no class has this code: ask for it again")
+                raise SettingError("No class has this code: ask for it again.")
             st.query_params[CODE] = code
             st.query_params.pop(AT, None)
             st.rerun()

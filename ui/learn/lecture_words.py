@@ -40,7 +40,7 @@ CODE_IMAGE = "QR code of the link for students"
 JOIN, ENTER = "Code of a class", "Join"
 VIEWS = "{n} views"
 LESSON = "{page}: {title}, step {step}"
-EXAMPLE_STEPS = "The example, “{title}”:"
+EXAMPLE_VIEWS = "The example, “{title}”:"
 EXAMPLE_TITLE = "How many features does a kernel need?"
 EXAMPLE_TEXTS = (
     "Which pairs are in the wrong order?",

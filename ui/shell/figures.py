@@ -45,7 +45,7 @@ from ui.shell import words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.locks import unlocked
-from ui.shell.page import ALONE, LARGE, ON_STEP, TITLE, go_to, is_on, switch_if_requested
+from ui.shell.page import ALONE, AT, LARGE, TITLE, go_to, is_on, switch_if_requested
 from ui.shell.terms import papers_in, terms_in
 from ui.shell.texts import escaped, plain
 
@@ -54,7 +54,7 @@ MOST_STYLED = 5_000
 TILE_WIDTH = 165  # pixels: two fit on the narrowest screen
 SIZE, LARGE_SIZE = 13, 19
 """Font sizes in figures, in pixels; the page's own are 15 and 20."""
-HEIGHT_ALONE, HEIGHT_ON_STEP = 490, 390
+HEIGHT_ALONE, HEIGHT_IN_VIEW = 490, 390
 """Height of a single figure in pixels, and below the bar of a lecture: it fits on a projector of 720 lines.
 
 A figure may have its own as `layout.meta["alone"]`, which leaves room for the bar.
@@ -385,15 +385,15 @@ def themed(figure: go.Figure) -> Drawn:
 
     The figure keeps its copies, because pages show some figures again and again. Do not change it afterwards.
     """
-    on_step = ON_STEP in st.query_params
-    look = st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE), on_step
+    in_view = AT in st.query_params
+    look = st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE), in_view
     copies: dict[tuple[bool, ...], Drawn] = vars(figure).setdefault("_copies", {})
     if look not in copies:
         copies[look] = _drawn(figure, *look)
     return copies[look]
 
 
-def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool, on_step: bool) -> Drawn:
+def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool, in_view: bool) -> Drawn:
     """Work with plain mappings: to set the same in Plotly's objects takes longer than to make the figure."""
     drawn = figure.to_dict()
     drawn = _on_dark(drawn) if dark else drawn
@@ -402,7 +402,7 @@ def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool, on_step: boo
     set_text_style(drawn, TEXT_COLOURS["dark" if dark else "light"], LARGE_SIZE if large else SIZE)
     if alone:
         layout = drawn["layout"]
-        usual = HEIGHT_ON_STEP if on_step else HEIGHT_ALONE
+        usual = HEIGHT_IN_VIEW if in_view else HEIGHT_ALONE
         layout["height"] = (layout.get("meta") or {}).get("alone", usual)
     return Drawn(drawn)
 

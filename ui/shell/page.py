@@ -91,8 +91,8 @@ KEPT_ALONE = "ways"
 """Key prefix of containers that a page without results needs, even when only its figure is shown."""
 LARGE, ALONE = "large", "alone"
 """Keys of the switches for large type, and for the first figure alone."""
-ON_STEP = "at"
-"""Parameter of the address at a step of a lecture, whose bar is above the page."""
+AT = "at"
+"""Parameter of the address in a view of a lecture, whose bar is above the page: its number, from 1."""
 SWITCHES = (
     (LARGE, "Large type", "For projectors: large letters, thick lines, black on white."),
     (ALONE, "First figure alone", "Hides everything else but the controls beside it."),

@@ -1,4 +1,4 @@
-"""Classes that follow a sequence of views: who is at which step, and how they predicted.
+"""Classes that follow a sequence of views: who is at which view, and how they predicted.
 
 A class lives in this process only, until its lecturer closes it or `LONGEST` has passed. Participants are
 counted by their visitor's digest, without names. Nothing of a class is stored.
@@ -38,8 +38,8 @@ class _Class:
     opened: float
     used: float
     at: int = 0
-    steps: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Step and network address by visitor, the latest to arrive last."""
+    views: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """View and network address by visitor, the latest to arrive last."""
     answers: dict[tuple[int, str], float] = field(default_factory=dict)
 
 
@@ -50,15 +50,15 @@ class Report:
     Attributes
     ----------
     at : int
-        Step of the lecturer, from 1; 0 before the start.
-    steps : Counter of int
-        Number of participants at each step; 0 is the list of steps.
+        View of the lecturer, from 1; 0 before the start.
+    views : Counter of int
+        Number of participants at each view; 0 is the list of views.
     answers : mapping from int to Counter of float
-        Gaps of the predictions at each step, as counts.
+        Gaps of the predictions at each view, as counts.
     """
 
     at: int
-    steps: Counter[int]
+    views: Counter[int]
     answers: dict[int, Counter[float]]
 
 
@@ -124,7 +124,7 @@ class Classes:
             one = self._used(code)
             wrong = self._wrong.get(address, {})
             known = one is not None and (
-                one.address == address or visitor in one.steps or visitor == one.lecturer
+                one.address == address or visitor in one.views or visitor == one.lecturer
             )
             if not known and code not in wrong and len(wrong) >= GUESSES:
                 raise SettingError(
@@ -156,8 +156,8 @@ class Classes:
             )
             return next(own, "")
 
-    def arrive(self, code: str, visitor: str, step: int, address: str = "") -> None:
-        """Note that a visitor is at a step, the lecturer included.
+    def arrive(self, code: str, visitor: str, view: int, address: str = "") -> None:
+        """Note that a visitor is at a view, the lecturer included.
 
         In a full class, made-up visitors push out only participants of the address that has most.
         """
@@ -165,22 +165,22 @@ class Classes:
             if (one := self._open.get(code)) is None:
                 return
             if visitor == one.lecturer:
-                one.at = step
+                one.at = view
                 return
-            one.steps.pop(visitor, None)
-            one.steps[visitor] = step, address
-            if len(one.steps) > MOST_PARTICIPANTS:
-                fullest = Counter(where for _, where in one.steps.values()).most_common(1)[0][0]
-                gone = next(who for who, (_, where) in one.steps.items() if where == fullest)
-                del one.steps[gone]
+            one.views.pop(visitor, None)
+            one.views[visitor] = view, address
+            if len(one.views) > MOST_PARTICIPANTS:
+                fullest = Counter(where for _, where in one.views.values()).most_common(1)[0][0]
+                gone = next(who for who, (_, where) in one.views.items() if where == fullest)
+                del one.views[gone]
                 one.answers = {asked: gap for asked, gap in one.answers.items() if asked[1] != gone}
 
-    def answer(self, code: str, visitor: str, step: int, gap: float) -> None:
-        """Note the gap of a participant's prediction at a step; a later one replaces it."""
+    def answer(self, code: str, visitor: str, view: int, gap: float) -> None:
+        """Note the gap of a participant's prediction at a view; a later one replaces it."""
         with self._lock:
             one = self._open.get(code)
-            if one is not None and visitor in one.steps:
-                one.answers[step, visitor] = gap
+            if one is not None and visitor in one.views:
+                one.answers[view, visitor] = gap
 
     def report(self, code: str) -> Report | None:
         """Return the progress of a class; None if it is closed or unknown."""
@@ -188,9 +188,9 @@ class Classes:
             if (one := self._used(code)) is None:
                 return None
             answers: dict[int, Counter[float]] = {}
-            for (step, _), gap in one.answers.items():
-                answers.setdefault(step, Counter())[gap] += 1
-            return Report(one.at, Counter(step for step, _ in one.steps.values()), answers)
+            for (view, _), gap in one.answers.items():
+                answers.setdefault(view, Counter())[gap] += 1
+            return Report(one.at, Counter(view for view, _ in one.views.values()), answers)
 
     def close(self, code: str, visitor: str) -> None:
         """Forget a class and all that is known of it, if this visitor opened it."""

@@ -46,17 +46,17 @@
 // To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
-// kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces,
-// kit/motion.js movements, kit/look.js documents with grades, kit/verdict.js marks of what was found or missed.
+// kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces, kit/scene.js what all scenes
+// share, kit/motion.js movements, kit/look.js documents with grades, kit/verdict.js marks of what was found or missed.
 // lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { fit, withTerms } from "./formula.js";
 import { isDark } from "./kit/look.js";
+import { FORMULA, FREE, GUESS, QUESTION, REVEAL } from "./kit/scene.js";
 import { SHOWN, asGuess, asText, filled } from "./kit/words.js";
 import { SCENES } from "./scenes.js";
 
-export const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 const STEPS = 5;
 const frames = new WeakMap();
 

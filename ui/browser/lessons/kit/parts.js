@@ -27,6 +27,7 @@ export const canvasOf = ({ canvas, width, height }) => cleared(canvas, Math.max(
 export const themeColour = ({ svg }, name) => getComputedStyle(svg).getPropertyValue(name).trim() || "#808080";
 
 export const within = (value, low, high) => Math.min(Math.max(value, low), high);
+export const asShare = (value) => within(value, 0, 1);
 
 // --- charts -------------------------------------------------------------------------------------------------
 
@@ -96,6 +97,27 @@ export function drawText(paint, key, x, y, text, { anchor = "middle", colour = n
   const halo = { "paint-order": "stroke", stroke: "var(--paper)", "stroke-width": "5px" };
   const rules = { "text-anchor": anchor, "pointer-events": "none", ...halo, ...(colour && { fill: colour }) };
   paint.put("labels", key, "text", { x, y, class: name, style: styled(rules) }, text);
+}
+
+// Return points on the straight lines between points, at most two pixels apart.
+export const dense = (points) => points.flatMap(([x, y], k) => {
+  const [u, v] = points[k + 1] ?? [x, y], n = Math.ceil(Math.hypot(u - x, v - y) / 2) || 1;
+  return Array.from({ length: n }, (_, at) => [x + ((u - x) * at) / n, y + ((v - y) * at) / n]);
+});
+
+// Return the middle of a text of this size beside a curve, in the first part of its points that has such a place, the
+// nearest first: inside a chart, and on none of the other points, which are dense. Return undefined if there is none.
+export function freePlace(parts, [width, height], { left, right, top, bottom }, others) {
+  const [w, h] = [width / 2, height / 2], inside = ([x, y]) => x >= left + w && x <= right - w && y >= top + h
+    && y <= bottom - h && !others.some(([u, v]) => Math.abs(u - x) <= w && Math.abs(v - y) <= h);
+  for (const points of parts) {
+    const some = points.filter((_, k) => k % 5 === 0);
+    for (let far = 6; far < 46; far += 4) {
+      const beside = some.flatMap(([x, y]) => [[x + w + far, y], [x, y + h + far], [x, y - h - far]]).find(inside);
+      if (beside) return beside;
+    }
+  }
+  return undefined;
 }
 
 // Move points that are nearer than a distance apart, each as little as that takes, so that no mark hides another.

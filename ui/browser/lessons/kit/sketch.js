@@ -6,6 +6,7 @@
 //   sketch.line(paint, "over", plot);                                            // afterwards
 //   sketch.values()   one y for each x, or null before at least three are drawn
 
+import { mix } from "./motion.js";
 import { number } from "./words.js";
 
 const ENOUGH = 3;
@@ -29,6 +30,12 @@ export class Sketch {
 
   values() {
     return this.drawn.filter((one) => one !== null).length >= ENOUGH ? bridged(this.drawn) : null;
+  }
+
+  // The value of the drawn curve at any x, on straight lines between its values.
+  at(x) {
+    const k = Math.max(this.xs.findLastIndex((one, at) => one <= x && at < this.xs.length - 1), 0);
+    return mix(this.drawn[k], this.drawn[k + 1], (x - this.xs[k]) / (this.xs[k + 1] - this.xs[k]));
   }
 
   take(values) {

@@ -5,6 +5,9 @@ export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(0
 // Fill names in braces: "{wrong} of {all}".
 export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
 
+// Facts of any kind as texts.
+export const texts = (found) => Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+
 // A prediction is a list of numbers; in an address they are joined: "1_0_-0.5".
 export const SHOWN = "shown"; // the reader has asked for the answer instead
 

@@ -3,33 +3,29 @@
 import { LOSSES } from "../../core/losses.js";
 import { once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/dual.js";
-import { Motion } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
-import { filled, number } from "../kit/words.js";
+import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
+import { filled, number, texts } from "../kit/words.js";
 
 export const START = -5; // log₂ C of the question
 const EXPONENTS = Array.from({ length: 13 }, (_, k) => k - 8), SHARES = [0, 0.001, 0.01, 0.05, 0.1];
 const TRAINED = ["squaredHinge", "hinge", "logistic"];
 const SECONDS = 5, LEAST = 1e-8, EXAMPLE = { row: 2, column: 4 };
-const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 export const bound = once(() => data.largestRank(data.trained(START)));
 const first = once(() => data.trained(START));
 
 export const alphaScene = (stage) => new Alpha(stage);
 
-class Alpha {
+class Alpha extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "over", "labels", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "over", "labels", "grips"]);
     this.chosen = null;
   }
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null, loss: "squaredHinge", share: 0 });
+    this.begin(step, guess, { loss: "squaredHinge", share: 0 });
     if (Array.isArray(guess)) [this.chosen] = guess;
     this.train(START);
     this.k = this.spectrum.rank;
@@ -42,8 +38,7 @@ class Alpha {
 
   add(k) {
     this.k = k;
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   train(exponent) {
@@ -54,9 +49,8 @@ class Alpha {
   tell(change) {
     Object.assign(this, change);
     this.train(this.exponent);
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   guess() {
@@ -81,20 +75,11 @@ class Alpha {
       t: number(scores[winners[row]] - scores[losers[column]]), a: number(values[row * columns + column], 3),
       twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
     };
-    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
-  }
-
-  light(term) {
-    this.lit = term;
-    this.draw();
+    return texts(found);
   }
 
   link() {
     return `low_rank?${new URLSearchParams({ map: "linear", loss: LOSSES[this.loss].label, c: this.exponent })}`;
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -191,8 +176,7 @@ class Alpha {
       name: words.slider, values, at: (this.chosen ?? 1) - 1, colour: "var(--guess)", unset: this.chosen === null,
       text: (rank) => (this.chosen === null ? "?" : String(rank)), set: (to) => {
         this.chosen = values[to];
-        this.draw();
-        this.stage.changed();
+        this.refresh();
       },
     });
   }

@@ -2,10 +2,10 @@
 
 import * as data from "../examples/approximation.js";
 import { mean, once } from "../examples/documents.js";
-import { Motion } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
-import { filled, number } from "../kit/words.js";
+import { FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
+import { filled, number, texts } from "../kit/words.js";
 
 export const START = 10, NEEDED = 4 * START; // the error falls as 1/√m: half of it needs four times as many
 export const GUESSES = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200];
@@ -14,7 +14,6 @@ const LANDMARKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20];
 const PLAYGROUND = [1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100]; // that it offers
 const FEW = 6, EXTENT = 1.2, POINTS = 121, SHOWN = 12, SECONDS = 5, LEAST = 0.02, MOST = 3;
 const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
-const [QUESTION, GUESS, REVEAL, , FREE] = [0, 1, 2, 3, 4];
 
 export const curves = once(() => {
   const fourier = data.errors(SIZES, data.waveMap), nystroem = data.errors(LANDMARKS, data.kmeansMap);
@@ -39,17 +38,14 @@ export const meanOf = (waves) => LINE.map((_, at) => 2 * mean(waves.map((wave) =
 
 export const fourierScene = (stage) => new Fourier(stage);
 
-class Fourier {
+class Fourier extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "over", "labels", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "over", "labels", "grips"]);
     Object.assign(this, { seed: 0, chosen: START });
   }
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null });
+    this.begin(step, guess);
     if (Array.isArray(guess)) [this.chosen] = guess;
     if (step < FREE) this.seed = 0;
     this.m = step < REVEAL ? START : step === FREE ? FEW : NEEDED;
@@ -65,8 +61,7 @@ class Fourier {
       this.found = data.approximation(data.waveMap(seed, m));
       this.other = data.approximation(data.kmeansMap(0, Math.min(m, data.N)));
     }
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   guess() {
@@ -91,20 +86,11 @@ class Fourier {
       const six = number(curves().nystroem.find((one) => one.m === FEW).mean);
       Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3), six });
     }
-    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
-  }
-
-  light(term) {
-    this.lit = term;
-    this.draw();
+    return texts(found);
   }
 
   link() {
     return data.playground({ pmap: "random Fourier", pm: PLAYGROUND.findLast((one) => one <= this.m) });
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -191,7 +177,7 @@ class Fourier {
 
   tell(m, seed) {
     this.to(m, seed);
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.announce();
   }
 
   drawGuess({ x, y, width }) {
@@ -199,8 +185,7 @@ class Fourier {
       name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), colour: "var(--guess)",
       text: (m) => `m = ${m}`, set: (to) => {
         this.chosen = GUESSES[to];
-        this.draw();
-        this.stage.changed();
+        this.refresh();
       },
     });
   }
@@ -244,7 +229,8 @@ class Fourier {
     const { words, dark } = this.stage, { at } = curves(), orange = parts.methodColour("fourier", dark);
     const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = parts.strokeOf("var(--good)", 2, DOTTED);
     this.paint.put("lines", "half", "path", { d: `M${left} ${y}H${right}`, ...look });
-    parts.drawText(this.paint, "half name", right, y - 12, words.half, { anchor: "end", colour: "var(--good)" });
+    const far = this.chosen > NEEDED, [place, anchor] = far ? [left + 8, "start"] : [right, "end"]; // off the guess
+    parts.drawText(this.paint, "half name", place, y - 12, words.half, { anchor, colour: "var(--good)" });
     parts.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
     if (this.chosen > START && this.told !== "shown") {
       const x = plot.x(this.chosen), d = `M${x} ${plot.top}V${bottom}`;

@@ -3,14 +3,14 @@
 import * as data from "../examples/ring.js";
 import { once, powerOf } from "../examples/documents.js";
 import { drawDocument } from "../kit/look.js";
-import { Motion, mix } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { mix } from "../kit/motion.js";
+import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
-import { filled, number } from "../kit/words.js";
+import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
+import { filled, number, texts } from "../kit/words.js";
 
 export const SIDE = 9, EXTENT = 1.2;
 const GRID = 49, TICKS = parts.ticksOf(GRID, EXTENT), SECONDS = 4, TRAINED = 0; // log₂ γ of the reveal
-const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 const CLEAR = { fill: "transparent" }; // unlike none, a pointer finds it
 const HIGHEST = 6; // log₂ γ of the Playground
 
@@ -27,17 +27,14 @@ const percent = (share) => number(100 * share, 0);
 
 export const kernelScene = (stage) => new Kernel(stage);
 
-class Kernel {
+class Kernel extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "marks", "over", "labels", "grips"]);
     Object.assign(this, { angle: 30, cells: new Array(SIDE * SIDE).fill(0), cursor: 40, brush: null });
   }
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null, brush: null });
+    this.begin(step, guess, { brush: null });
     if (Array.isArray(guess)) this.cells = cellsOf(guess);
     this.train(TRAINED);
     if (fresh && step === REVEAL) {
@@ -48,8 +45,7 @@ class Kernel {
   train(exponent) {
     this.exponent = exponent;
     if (this.step >= REVEAL) this.model = data.trained(2 ** exponent);
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   guess() {
@@ -75,7 +71,7 @@ class Kernel {
         gamma: powerOf(this.exponent), bumps: weights.length, reach: number(this.reach()),
       });
     }
-    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+    return texts(found);
   }
 
   // The distance at which the similarity is one half.
@@ -83,17 +79,8 @@ class Kernel {
     return Math.sqrt(Math.LN2 / 2 ** this.exponent);
   }
 
-  light(term) {
-    this.lit = term;
-    this.draw();
-  }
-
   link() {
     return data.playground({ pmap: "exact kernel", pg: Math.min(this.exponent, HIGHEST) });
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -150,9 +137,8 @@ class Kernel {
 
   turn(degrees) {
     this.angle = ((Math.round(degrees) % 360) + 360) % 360;
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   // --- painting -------------------------------------------------------------------------------------------
@@ -189,8 +175,7 @@ class Kernel {
 
   set(k, on) {
     this.cells = this.cells.map((value, at) => (at === k ? on : value));
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   move(right, up) {
@@ -221,7 +206,7 @@ class Kernel {
       name: words.slider, values: all, at: all.indexOf(this.exponent), text: (one) => `γ = ${powerOf(one)}`,
       set: (to) => {
         this.train(all[to]);
-        this.stage.say(filled(words.model, this.facts()));
+        this.announce(words.model);
       },
     });
     const height = Math.min(box.y + box.height - top - 44, 340);

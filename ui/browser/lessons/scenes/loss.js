@@ -2,9 +2,9 @@
 
 import { LOSSES } from "../../core/ranking.js";
 import { drawDocument } from "../kit/look.js";
-import { Motion } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
-import { chart, drawAxes } from "../kit/parts.js";
+import { ofTerm } from "../kit/paint.js";
+import { asShare, chart, drawAxes, freePlace, within } from "../kit/parts.js";
+import { Scene } from "../kit/scene.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 import { HIGH, LOW, MARGINS, SHOWN, TOP, distances, pulled, together } from "../examples/pulls.js";
@@ -12,17 +12,15 @@ import { GRADES, PLACES, TURN, direction, playground, queryOf } from "../example
 
 const ASKED = [-1, 0.5, 2]; // margins of the pairs that step 1 names
 const SECONDS = 5, STEP = 0.1, LONGEST = 3, REACH = 1.2;
-// where the names of the losses are: a margin, and pixels from the curve there
-const NAMES = { zeroOne: [-1.5, 0, 16], hinge: [-1.5, 0, -16], squaredHinge: [-0.72, 62, 4], logistic: [-1.5, 4, 20] };
-const clamped = (value, low, high) => Math.min(Math.max(value, low), high);
+const LETTER = 9.4, LINE = 22; // pixels across and down of a name of a loss
+const DENSE = Array.from({ length: 501 }, (_, k) => LOW + ((HIGH - LOW) * k) / 500);
+const TENTHS = Array.from({ length: 11 }, (_, k) => k / 10);
 
 export const lossScene = (stage) => new Loss(stage);
 
-class Loss {
+class Loss extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "area", "lines", "marks", "over", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "area", "lines", "marks", "over", "grips"]);
     this.sketch = new Sketch(MARGINS, [0, TOP], 0.25);
     this.t = -0.5;
     this.loss = "squaredHinge";
@@ -32,8 +30,7 @@ class Loss {
   // --- what the frame asks --------------------------------------------------------------------------------
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null, drawn: SHOWN.length });
+    this.begin(step, guess, { drawn: SHOWN.length });
     if (Array.isArray(guess)) this.sketch.take(guess);
     if (step === 3) this.loss = "squaredHinge";
     if (fresh && step === 2) {
@@ -69,15 +66,6 @@ class Loss {
     };
   }
 
-  light(term) {
-    this.lit = term;
-    this.draw();
-  }
-
-  glow(term) {
-    return this.lit === term ? " lit" : "";
-  }
-
   // The Playground trains all of these losses but 0/1, which has no slope.
   trained() {
     return this.loss === "zeroOne" ? "squaredHinge" : this.loss;
@@ -85,10 +73,6 @@ class Loss {
 
   link() {
     return `${playground(PLACES)}&ploss=${encodeURIComponent(LOSSES[this.trained()].label)}`;
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -149,9 +133,8 @@ class Loss {
   }
 
   move(t) {
-    this.t = clamped(Math.round(t / 0.05) * 0.05, LOW, HIGH);
-    this.draw();
-    this.stage.changed();
+    this.t = within(Math.round(t / 0.05) * 0.05, LOW, HIGH);
+    this.refresh();
   }
 
   drawSketch() {
@@ -175,7 +158,7 @@ class Loss {
   drawLosses() {
     const { plot, step } = this;
     (step === 3 ? ["squaredHinge"] : SHOWN).forEach((loss, k) => {
-      const share = step === 2 ? clamped(this.drawn - k, 0, 1) : 1;
+      const share = step === 2 ? asShare(this.drawn - k) : 1;
       if (share === 0) return;
       const kind = step === 3 || (step === 4 && loss === this.loss) ? " chosen" : step === 4 ? " dim" : "";
       const d = loss === "zeroOne" ? stepPath(plot) : curveOf(plot, LOSSES[loss].value);
@@ -186,10 +169,27 @@ class Loss {
     });
   }
 
+  // Where the names of the losses are: beside their own curves and on none, where pairs are wrong if they can. They
+  // keep off the reader's line too where that leaves a place.
+  places() {
+    const { plot, step, told, stage: { words } } = this, own = step === 2 && Array.isArray(told) ? told : null;
+    const key = String([plot.width, plot.height, step, own]);
+    if (this.named?.key === key) return this.named.places;
+    const curve = (f) => DENSE.map((t) => [plot.x(t), plot.y(f(t))]);
+    const lines = SHOWN.map((loss) => curve(LOSSES[loss].value)), mine = own ? curve((t) => this.sketch.at(t)) : [];
+    const taken = [...lines.flat(), ...TENTHS.map((share) => [plot.x(0), plot.y(share)])]; // 0/1 rises there
+    const places = Object.fromEntries(SHOWN.map((loss, k) => {
+      const size = [LETTER * words.losses[loss].length, LINE], parts = [lines[k].slice(0, 200), lines[k].slice(200)];
+      const free = [[...taken, ...mine], taken].map((others) => freePlace(parts, size, plot, others));
+      return [loss, free[0] ?? free[1] ?? lines[k][0]];
+    }));
+    this.named = { key, places };
+    return places;
+  }
+
   drawName(loss, kind) {
-    const { plot, stage } = this, [t, dx, dy] = NAMES[loss], told = stage.words.losses[loss];
-    const y = plot.y(Math.min(LOSSES[loss].value(t), TOP)) + dy;
-    const look = { x: plot.x(t) + dx, y, class: `label loss-name ${loss}${kind}` };
+    const [x, y] = this.places()[loss], told = this.stage.words.losses[loss];
+    const look = { x, y, class: `label loss-name ${loss}${kind}` };
     if (this.step === 2) {
       this.paint.put("over", `name ${loss}`, "text", look, told);
       return;
@@ -204,9 +204,8 @@ class Loss {
   }
 
   changed() {
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   // The parts of max(0, 1 − t)².
@@ -226,7 +225,7 @@ class Loss {
   drawPulls() {
     const { plot } = this, list = pulled(this.loss, this.w);
     list.forEach(({ t, pull, cost }, k) => {
-      const held = clamped(t, LOW, HIGH), x = plot.x(held), y = plot.y(Math.min(cost, TOP));
+      const held = within(t, LOW, HIGH), x = plot.x(held), y = plot.y(Math.min(cost, TOP));
       const kind = t <= 0 ? "wrong" : pull > 0 ? "" : "silent";
       if (pull > 0) {
         const far = Math.min(16 * pull, 70);
@@ -239,10 +238,14 @@ class Loss {
     this.drawInset(together(list));
   }
 
+  inset() {
+    const { plot } = this, r = Math.min(0.21 * plot.width, 0.27 * plot.height, 105);
+    return { cx: plot.right - r - 4, cy: plot.top + r - 20, r };
+  }
+
   // The plane of lesson 1: w can be turned and made longer.
   drawInset(force) {
-    const { plot } = this, { words } = this.stage, r = Math.min(0.21 * plot.width, 0.27 * plot.height, 105);
-    const cx = plot.left + plot.width - r - 4, cy = plot.top + r - 20, unit = r / LONGEST;
+    const { words } = this.stage, { cx, cy, r } = this.inset(), unit = r / LONGEST;
     const to = ([u, v], by) => [cx + by * u, cy - by * v];
     this.paint.put("area", "inset", "circle", { cx, cy, r, class: "inset" });
     PLACES.forEach((place, k) => this.document(`doc${k}`, ...to(place, r / REACH), GRADES[k], queryOf(k), 1));
@@ -270,8 +273,7 @@ class Loss {
 const axis = (low, high, name) => ({
   ends: [low, high], name, ticks: Array.from({ length: high - low + 1 }, (_, k) => [low + k, number(low + k, 0)]),
 });
-const curveOf = (plot, f) => plot.path(Array.from({ length: 201 }, (_, k) => LOW + ((HIGH - LOW) * k) / 200)
-  .map((t) => [t, f(t)]));
+const curveOf = (plot, f) => plot.path(DENSE.map((t) => [t, f(t)]));
 
 // 0/1 falls at t = 0; a curve through samples would slope there.
 const stepPath = (plot) => `M${plot.x(LOW)} ${plot.y(1)}H${plot.x(0)}V${plot.y(0)}H${plot.x(HIGH)}`;

@@ -1,8 +1,9 @@
 // Lesson "ndcg": one ranked list, its NDCG@10 summed rank by rank, and what two swaps cost.
 
 import { drawGrade, gradeColour } from "../kit/look.js";
-import { Motion } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { ofTerm } from "../kit/paint.js";
+import { asShare, within } from "../kit/parts.js";
+import { Scene } from "../kit/scene.js";
 import { filled, number } from "../kit/words.js";
 import {
   K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs,
@@ -12,15 +13,12 @@ const SECONDS = 6, STEP = 0.01, EDGE = 14, WIDE = 480;
 const HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
 const BEST = [...LIST].sort((a, b) => b - a);
-const clamped = (value) => Math.min(Math.max(value, 0), 1);
 
 export const ndcgScene = (stage) => new List(stage);
 
-class List {
+class List extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "marks", "over", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "marks", "over", "grips"]);
     this.placed = TRUTH.map(() => null);
     this.order = LIST.map((_, at) => at);
     this.tied = LIST.map(() => false);
@@ -29,8 +27,7 @@ class List {
   // --- what the frame asks --------------------------------------------------------------------------------
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null, filled: step < 2 ? 0 : ROWS.length });
+    this.begin(step, guess, { filled: step < 2 ? 0 : ROWS.length });
     if (Array.isArray(guess)) this.placed = [...guess];
     if (step < 4) {
       this.order = LIST.map((_, at) => at);
@@ -68,17 +65,8 @@ class List {
     };
   }
 
-  light(term) {
-    this.lit = term;
-    this.draw();
-  }
-
   link() {
     return "what_if";
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   get grades() {
@@ -88,7 +76,7 @@ class List {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { width, height } = this.stage, pitch = Math.min(Math.max((width - 2 * EDGE) / K, 12), 76);
+    const { width, height } = this.stage, pitch = within((width - 2 * EDGE) / K, 12, 76);
     this.left = (width - K * pitch) / 2;
     this.pitch = pitch;
     this.tile = Math.min(pitch - 6, 46);
@@ -107,11 +95,11 @@ class List {
   }
 
   drawList() {
-    const { terms } = measured(this.grades), grown = this.step < 2 ? 0 : clamped(this.filled);
+    const { terms } = measured(this.grades), grown = this.step < 2 ? 0 : asShare(this.filled);
     terms.forEach(({ gain, product }, at) => {
       const document = this.order[at], grade = LIST[document], colour = gradeColour(grade, this.stage.dark);
       const [x, wide] = [this.middle(at), 0.62 * this.pitch], top = this.base - this.unit * gain;
-      const appears = clamped(grown * K - at);
+      const appears = asShare(grown * K - at);
       if (gain > 0) {
         const box = { x: x - wide / 2, y: top, width: wide, height: this.unit * gain };
         const lit = this.lit === "gain" ? " lit" : "";
@@ -158,12 +146,12 @@ class List {
 
   slide(document, x) {
     this.held = document;
-    this.heldAt = Math.min(Math.max(x, this.left), this.left + K * this.pitch);
+    this.heldAt = within(x, this.left, this.left + K * this.pitch);
     this.put(document, Math.floor((this.heldAt - this.left) / this.pitch));
   }
 
   put(document, to) {
-    const from = this.order.indexOf(document), place = Math.min(Math.max(to, 0), K - 1);
+    const from = this.order.indexOf(document), place = within(to, 0, K - 1);
     if (place !== from) {
       this.order = moved(this.order, from, place);
       this.tied.fill(false);
@@ -177,9 +165,8 @@ class List {
   }
 
   changed() {
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   // Arcs below the documents that change places.
@@ -231,11 +218,11 @@ class List {
 
   // The terms of NDCG one after the other, and the value.
   drawSum(k, grades, kind, { x, y, length }) {
-    const { terms, idealDcg, value } = measured(grades, kind), grown = this.step === 2 ? clamped(this.filled - k) : 1;
+    const { terms, idealDcg, value } = measured(grades, kind), grown = this.step === 2 ? asShare(this.filled - k) : 1;
     const of = k === 0 ? "sum" : "ideal";
     let from = 0;
     terms.forEach(({ product, grade }, at) => {
-      const share = (product / idealDcg) * clamped(grown * K - at);
+      const share = (product / idealDcg) * asShare(grown * K - at);
       if (product > 0) {
         this.paint.put("back", `sum${k}.${at}`, "rect", {
           x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
@@ -278,8 +265,7 @@ class List {
   }
 
   place(k, value) {
-    this.placed[k] = Math.round(clamped(value) / STEP) * STEP;
-    this.draw();
-    this.stage.changed();
+    this.placed[k] = Math.round(asShare(value) / STEP) * STEP;
+    this.refresh();
   }
 }

@@ -1,28 +1,28 @@
 // Lesson "newton": where the next step of Newton's method lands, beside gradient descent.
 
 import { contour } from "../../playground/geometry.js";
-import { Motion, mix } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
-import { within as held } from "../kit/parts.js";
+import { mix } from "../kit/motion.js";
+import { ofTerm } from "../kit/paint.js";
+import { asShare, within } from "../kit/parts.js";
+import { Scene } from "../kit/scene.js";
 import { filled, number } from "../kit/words.js";
 import {
   C, EXTENT, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape, nearRings, newtonPath,
   ring,
 } from "../examples/descent.js";
+import { hundredths } from "../examples/documents.js";
 import { playground } from "../examples/turning.js";
 
-const SECONDS = 6, STEP = 0.1, NEAR = 1.7;
-const within = (value) => Math.min(Math.max(value, -EXTENT), EXTENT);
-const rounded = (value) => Math.round(within(value) * 100) / 100;
-const clamped = (value) => Math.min(Math.max(value, 0), 1);
+const SECONDS = 6, STEP = 0.1, NEAR = 1.7, LETTER = 7.5;
+export const SHRUNK = 400; // −g is drawn at this part of its length, so that it fits into the figure
+const inFigure = (value) => within(value, -EXTENT, EXTENT);
+const rounded = (value) => hundredths(inFigure(value));
 
 export const newtonScene = (stage) => new Newton(stage);
 
-class Newton {
+class Newton extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "marks", "over", "grips"]);
     this.land = landscape();
     this.placed = null;
     this.w = [...START];
@@ -31,8 +31,7 @@ class Newton {
   // --- what the frame asks --------------------------------------------------------------------------------
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null, share: step < 2 ? 0 : 1 });
+    this.begin(step, guess, { share: step < 2 ? 0 : 1 });
     if (Array.isArray(guess)) this.placed = [...guess];
     if (step < 4) this.w = [...START];
     this.follow();
@@ -66,31 +65,18 @@ class Newton {
       gap: number(gap), step: number(distance(START, bowl(START).lowest)),
       crossed: String(crossed(this.w, lowest)), newton: filled(n === 1 ? words.step : words.steps, { n }),
       gradient: slow > MOST ? filled(words.more, { most: MOST }) : String(slow), value: number(value, 1),
-      slope: number(Math.hypot(...gradient), 1), first: number(bowl(lowest).value, 1),
+      slope: number(Math.hypot(...gradient), 1), shrunk: String(SHRUNK), first: number(bowl(lowest).value, 1),
     };
-  }
-
-  light(term) {
-    this.lit = term;
-    this.draw();
   }
 
   link() {
     return `${playground(SITES)}&pc=${Math.log2(C)}`;
   }
 
-  stop() {
-    this.motion.stop();
-  }
-
-  glow(term) {
-    return this.lit === term ? " lit" : "";
-  }
-
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { width, height } = this.stage, side = Math.max(Math.min(width - 40, height - 40), 120);
+    const { width, height } = this.stage, side = Math.max(Math.min(width - 40, height - 48), 120);
     const left = Math.max((width - side) / 2, 34), unit = side / 2 / EXTENT;
     Object.assign(this, { side, left, unit });
     this.at = ([x, y]) => [left + unit * (x + EXTENT), unit * (EXTENT - y)];
@@ -100,7 +86,7 @@ class Newton {
       if (this.step === 1) this.drawArcs();
       if (this.step >= 2) this.drawBowl();
       if (this.step >= 2) this.drawPaths();
-      if (this.step >= 2) this.names();
+      this.names();
       this.drawPoint();
       if (this.step === 1 || (this.step === 2 && Array.isArray(this.told))) this.drawGuess();
     });
@@ -114,8 +100,15 @@ class Newton {
     this.contours().forEach((d, k) => {
       this.paint.put("back", `level${k}`, "path", { d, class: "level", style: `opacity:${0.85 - 0.05 * k}` });
     });
-    this.paint.put("back", "across", "text", { x: left + side / 2, y: side + 22, class: "label" }, words.across);
-    this.paint.put("back", "up", "text", { x: left - 18, y: side / 2, class: "label" }, words.up);
+    [-2, -1, 0, 1, 2].forEach((tick) => {
+      const [x, y] = this.at([tick, tick]), told = number(tick, 0);
+      this.paint.put("back", `x${tick}`, "text", { x, y: side + 14, class: "note" }, told);
+      this.paint.put("back", `y${tick}`, "text", { x: left - 16, y, class: "note" }, told);
+    });
+    this.line("back", "origin across", [-EXTENT, 0], [EXTENT, 0], "origin");
+    this.line("back", "origin up", [0, -EXTENT], [0, EXTENT], "origin");
+    this.paint.put("back", "across", "text", { x: left + side / 2, y: side + 34, class: "label" }, words.across);
+    this.paint.put("back", "up", "text", { x: left - 18, y: (side - this.unit) / 2, class: "label" }, words.up);
     if (this.step < 2) return;
     kinks().forEach(([a, b], k) => this.line("back", `kink${k}`, a, b, "kink"));
   }
@@ -133,13 +126,13 @@ class Newton {
   }
 
   line(layer, key, a, b, kind, more = {}) {
-    const [[x1, y1], [x2, y2]] = [a, b].map((one) => this.at(one.map(within)));
+    const [[x1, y1], [x2, y2]] = [a, b].map((one) => this.at(one.map(inFigure)));
     this.paint.put(layer, key, "line", { x1, y1, x2, y2, class: kind, ...more });
   }
 
   // Rings of the quadratic around its lowest point.
   drawBowl() {
-    const shown = clamped(3 * this.share);
+    const shown = asShare(3 * this.share);
     [1, 0.66, 0.33].forEach((size, k) => {
       if (shown * 3 < k + 0.01) return;
       const look = { d: this.path(ring(this.w, size)), class: `ring${this.glow("H")}` };
@@ -159,14 +152,14 @@ class Newton {
   }
 
   drawPaths() {
-    const jump = clamped(3 * this.share - 1), rest = clamped(3 * this.share - 2);
+    const jump = asShare(3 * this.share - 1), rest = asShare(3 * this.share - 2);
     if (this.step === 3) {
       this.line("over", "jump", this.w, this.newton[1] ?? this.w, `newton${this.glow("next")}`, ofTerm("next"));
       return;
     }
     const all = this.step === 4 || rest > 0;
     this.newton.slice(0, -1).forEach((from, k) => {
-      const to = this.newton[k + 1], share = k === 0 ? jump : clamped(rest * (this.newton.length - 2) - (k - 1));
+      const to = this.newton[k + 1], share = k === 0 ? jump : asShare(rest * (this.newton.length - 2) - (k - 1));
       if (share === 0 || (k > 0 && !all)) return;
       const end = [0, 1].map((axis) => mix(from[axis], to[axis], share));
       this.line("over", `newton${k}`, from, end, "newton");
@@ -182,12 +175,15 @@ class Newton {
   // At the bottom left, or at the top left where Newton's path is below. The paths have names once they are whole.
   names() {
     const corner = (sign) => this.newton.filter(([a, b]) => a < 0.4 && sign * b > 0.6).length;
-    const below = corner(-1) > corner(1), kinds = ["ring", "kink"];
-    if (this.step !== 3 && this.share === 1) kinds.push("newton", "gradient");
+    const below = corner(-1) > corner(1), kinds = this.step < 2 ? [] : ["ring", "kink"];
+    if (this.step >= 2 && this.step !== 3 && this.share === 1) kinds.push("newton", "gradient");
+    if (this.step !== 2) kinds.push("downhill");
     const height = 22 * kinds.length, [x, y] = [this.left + 10, below ? 10 : this.side - height - 10];
-    this.paint.put("over", "key", "rect", { x: x - 4, y: y - 2, width: 196, height: height + 4, class: "key" });
+    const facts = this.facts(), texts = kinds.map((kind) => filled(this.stage.words[kind], facts));
+    const wide = 44 + LETTER * Math.max(...texts.map((one) => one.length));
+    this.paint.put("over", "key", "rect", { x: x - 4, y: y - 2, width: wide, height: height + 4, class: "key" });
     kinds.forEach((kind, k) => {
-      const at = y + 11 + 22 * k, told = filled(this.stage.words[kind], this.facts());
+      const at = y + 11 + 22 * k, told = texts[k];
       this.paint.put("over", `key ${kind}`, "line", { x1: x, x2: x + 26, y1: at, y2: at, class: kind });
       this.paint.put("over", `key text ${kind}`, "text", { x: x + 34, y: at, class: "label start" }, told);
     });
@@ -199,14 +195,17 @@ class Newton {
     this.paint.put(layer, key, "circle", { cx, cy, r, class: kind });
   }
 
-  // The present weights, and the way downhill.
+  // The present weights, and the way downhill: −g at a fixed part of its length.
   drawPoint() {
     const [x, y] = this.at(this.w), { gradient, lowest } = bowl(this.w), { words } = this.stage;
-    const norm = Math.hypot(...gradient) || 1;
-    const tip = this.w.map((one, axis) => one - (0.55 * gradient[axis]) / norm);
+    const norm = Math.hypot(...gradient) || 1, tip = this.w.map((one, axis) => one - gradient[axis] / SHRUNK);
     if (this.step !== 2) {
       this.line("over", "downhill", this.w, tip, `downhill${this.glow("g")}`, ofTerm("g"));
-      const [tx, ty] = this.at(tip), [u, v] = gradient;
+      const [tx, ty] = this.at(tip), [u, v] = gradient, turned = (Math.atan2(v, -u) * 180) / Math.PI;
+      const transform = `translate(${tx} ${ty}) rotate(${turned})`, head = "M8 0L-8 7L-8 -7Z";
+      if (this.unit * norm > 16 * SHRUNK) {
+        this.paint.put("over", "head", "path", { d: head, transform, class: `slope-tip${this.glow("g")}` });
+      }
       const jump = lowest.map((one, axis) => one - this.w[axis]);
       const by = (u * jump[1] > v * jump[0] ? 16 : -16) / norm; // beside the line, where no path leads
       const place = { x: tx + by * v, y: ty + by * u };
@@ -237,16 +236,15 @@ class Newton {
     const by = 22 / (Math.hypot(u, v) || 1), { left, side } = this;
     const places = [[u, v], [v, -u], [-v, u]].map(([a, b]) => [x + by * a, y - by * b]);
     const inside = ([a, b]) => a > left + 10 && a < left + side - 10 && b > 14 && b < side - 8;
-    const edge = [held(x, left + 12, left + side - 12), held(y > side / 2 ? y + 22 : y - 22, 14, side - 8)];
+    const edge = [within(x, left + 12, left + side - 12), within(y > side / 2 ? y + 22 : y - 22, 14, side - 8)];
     return places.find(inside) ?? edge;
   }
 
   move(place) {
     this.w = place.map(rounded);
     this.follow();
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   // A click or a drag anywhere places the diamond; without one it waits at the centre for the arrow keys.
@@ -270,7 +268,6 @@ class Newton {
 
   place(at) {
     this.placed = at.map(rounded);
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 }

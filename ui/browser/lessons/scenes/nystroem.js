@@ -3,14 +3,13 @@
 import * as data from "../examples/approximation.js";
 import { once } from "../examples/documents.js";
 import { gradeColour } from "../kit/look.js";
-import { Motion } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
-import { SHOWN, filled, number } from "../kit/words.js";
+import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
+import { SHOWN, filled, number, texts } from "../kit/words.js";
 
 const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
 export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
-const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 // What the reveal compares the reader's choice with: all choices of three, and means of those that 20 seeds draw.
 export const triples = once(() => {
@@ -35,19 +34,17 @@ export function histogram(values, bins) {
 
 export const nystroemScene = (stage) => new Nystroem(stage);
 
-class Nystroem {
+class Nystroem extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.picked = this.predicted = []; // landmarks that are shown, and those of the prediction
   }
 
   show(step, guess, fresh) {
-    this.motion.stop();
     if (Array.isArray(guess)) this.predicted = [...guess];
     const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
-    Object.assign(this, { step, told: guess, lit: null, taken: M, picked: step === QUESTION ? [] : [...told] });
+    this.begin(step, guess, { taken: M, picked: step === QUESTION ? [] : [...told] });
+    this.own = guess !== SHOWN;
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -94,12 +91,7 @@ class Nystroem {
         error: number(this.found.error, 3), ndcg: this.map ? number(this.ndcg, 3) : "–",
       });
     }
-    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
-  }
-
-  light(term) {
-    this.lit = term;
-    this.draw();
+    return texts(found);
   }
 
   link() {
@@ -107,10 +99,6 @@ class Nystroem {
     const moved = places.map((i, k) => [`z${k}`, ...[0, 1].map((c) => Math.round(100 * data.X[2 * i + c]))].join("."));
     const address = data.playground({ pmap: "Nyström", pm: m });
     return address.replace(/docs=[^&]*/, (docs) => [docs, ...moved].join("_"));
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -128,8 +116,7 @@ class Nystroem {
     });
   }
 
-  // Boxes of the plane, of the heat maps K, K̃ and error, and of what is below. A narrow figure has no room for K
-  // beside a chart.
+  // Boxes of the plane, of the heat maps K, K̃ and error, and of what is below.
   place() {
     const { square, rest, wide } = parts.layout(this.stage), { x, y, width, height } = rest, top = y + 28;
     const box = (left, upper, side) => ({ x: left, y: upper, width: side, height: side });
@@ -139,8 +126,8 @@ class Nystroem {
     this.square = narrow ? { x: 0, y: 2, width: side, height: side } : square;
     this.plane = parts.plane(this.square, EXTENT);
     if (narrow) {
-      const each = (side - 50) / 2, left = side + (w - side - each) / 2;
-      this.maps = [null, box(left, 26, each), box(left, 50 + each, each)];
+      const each = Math.min((side - 50) / 2, (w - side - 18) / 2), left = side + 10;
+      this.maps = [box(left, 26, each), box(left + each + 8, 26, each), box(left, 50 + each, each)];
       this.below = { x: 0, y: side + 18, width: w, height: h - side - 18 };
     } else if (this.step < REVEAL) {
       const each = Math.min(width - 4, height - 40, 320);
@@ -156,15 +143,15 @@ class Nystroem {
   }
 
   drawDocuments() {
-    const { stage: { dark, words } } = this, blue = parts.methodColour("nystroem", dark);
+    const { stage: { dark, words } } = this;
     data.GRADES.forEach((grade, i) => {
       const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
       if (on) {
-        const lit = this.lit === "C" || this.lit === "W", r = 13;
+        const width = this.lit === "C" || this.lit === "W" ? 6 : 3.5, r = 13;
         this.paint.put("over", `mark${i}`, "path", {
           d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
-          ...parts.strokeOf(lit ? "var(--guess)" : blue, 3.5, { fill: "transparent" }), ...ofTerm("W"),
+          ...parts.strokeOf(this.colour(), width, { fill: "transparent" }), ...ofTerm("W"),
         });
       }
       if (this.step !== GUESS && this.step !== FREE) return;
@@ -175,21 +162,26 @@ class Nystroem {
     });
   }
 
+  // The reader's landmarks have one colour in all figures of the lesson, and those that k-means++ draws another.
+  colour() {
+    return this.own ? "var(--guess)" : parts.methodColour("nystroem", this.stage.dark);
+  }
+
   // The best three, and what the marks in the plane mean.
   drawBest() {
-    const { words, dark } = this.stage, { x, y } = this.square, blue = parts.methodColour("nystroem", dark);
+    const { words } = this.stage, { x, y } = this.square, name = this.own ? "mine" : "drawn";
     triples().chosen.forEach((i) => {
       const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
       this.paint.put("lines", `best${i}`, "circle", { cx, cy, r: 17, ...parts.strokeOf("var(--good)", 4) });
     });
-    const own = Array.isArray(this.told) ? "mine" : "drawn";
-    [["best", "○", "var(--good)"], [own, "◇", blue]].forEach(([name, mark, colour], k) => {
+    [["best", "○", "var(--good)"], [name, "◇", this.colour()]].forEach(([key, mark, colour], k) => {
       const look = { anchor: "start", colour };
-      parts.drawText(this.paint, `plane ${name}`, x + 8 + 72 * k, y + 14, `${mark} ${words[name]}`, look);
+      parts.drawText(this.paint, `plane ${key}`, x + 8 + 72 * k, y + 14, `${mark} ${words[key]}`, look);
     });
   }
 
   pick(i) {
+    this.own = true;
     if (this.picked.includes(i)) this.set(this.picked.filter((one) => one !== i));
     else if (this.step === FREE || this.picked.length < M) this.set([...this.picked, i]);
     else this.set([...this.picked.slice(1), i]); // the earliest goes
@@ -199,9 +191,8 @@ class Nystroem {
     this.picked = picked;
     if (this.step === GUESS) this.predicted = picked;
     this.compute();
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words[this.step === GUESS ? "chosen" : "now"], this.facts()));
+    this.refresh();
+    this.announce(this.stage.words[this.step === GUESS ? "chosen" : "now"]);
   }
 
   drawMaps() {
@@ -210,7 +201,6 @@ class Nystroem {
       [this.found.values, "K̃", parts.methodColour("nystroem", dark)],
       [this.found.difference.map(Math.abs), words.difference, red]];
     this.maps.forEach((box, k) => {
-      if (!box) return;
       const [values, name, colour] = shown[k];
       parts.drawHeat(this.context, values, data.N, data.N, box, colour, red);
       parts.drawFrame(this.paint, `heat${k}`, box, name);
@@ -261,11 +251,14 @@ class Nystroem {
   }
 
   drawFree(box) {
-    const { words, dark } = this.stage, { error, ndcg } = curves(), blue = parts.methodColour("nystroem", dark);
+    const { words, dark } = this.stage, { error, ndcg } = curves(), teal = "var(--accent)";
     const m = this.picked.length, at = Math.max(SIZES.findLastIndex((one) => one <= m), 0);
     parts.drawSlider(this.paint, "m", { x: box.x + 12, y: box.y + 4, width: box.width - 30 }, {
-      name: words.slider, values: SIZES, at, colour: blue, text: () => `m = ${m}`,
-      set: (to) => this.set(data.drawLandmarks("kmeans", 0, SIZES[to])),
+      name: words.slider, values: SIZES, at, colour: parts.methodColour("nystroem", dark), text: () => `m = ${m}`,
+      set: (to) => {
+        this.own = false;
+        this.set(data.drawLandmarks("kmeans", 0, SIZES[to]));
+      },
     });
     const plot = parts.chart({ ...box, y: box.y + 40, height: box.height - 40 },
       { ends: [1, 40], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
@@ -275,11 +268,11 @@ class Nystroem {
       parts.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
     parts.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);
     parts.drawCurve(this.paint, "error", plot, error.map((one) => [one.m, one.mean]), parts.strokeOf(red));
-    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), parts.strokeOf(blue));
+    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), parts.strokeOf(teal));
     name("error", 0.12, red);
-    name("ndcg", 0.8, blue);
+    name("ndcg", 0.8, teal);
     if (!this.map) return;
     parts.drawPoint(this.paint, "now error", plot, [m, this.found.error], "var(--wrong)");
-    parts.drawPoint(this.paint, "now ndcg", plot, [m, this.ndcg], blue);
+    parts.drawPoint(this.paint, "now ndcg", plot, [m, this.ndcg], teal);
   }
 }

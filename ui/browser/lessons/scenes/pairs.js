@@ -1,10 +1,13 @@
 // Lesson "pairs": an arrow w ranks the documents of two queries. Which pairs does it misorder after a turn?
 
 import { drawDocument } from "../kit/look.js";
-import { Motion, mix } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { mix } from "../kit/motion.js";
+import { ofTerm } from "../kit/paint.js";
+import { within } from "../kit/parts.js";
+import { Scene } from "../kit/scene.js";
 import { aimOf, drawLegend, drawVerdict, ring, verdict } from "../kit/verdict.js";
 import { filled, number } from "../kit/words.js";
+import { hundredths } from "../examples/documents.js";
 import {
   ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
   wrongAt,
@@ -12,16 +15,13 @@ import {
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
 const FORMULA_PAIR = [0, 1];
-const PLANE = ["back", "lines", "marks", "over", "grips"]; // layers
 export const pairsScene = (stage) => new Pairs(stage);
 
-class Pairs {
+class Pairs extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, PLANE);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "marks", "over", "grips"]);
     this.lines = linesOf(GRADES, PTR, ACROSS);
-    this.places = PLACES.map((place) => [...place]);
+    this.places = PLACES;
     this.marked = this.lines.map(() => false);
     this.angle = FROM;
   }
@@ -29,11 +29,9 @@ class Pairs {
   // --- what the frame asks --------------------------------------------------------------------------------
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, moving: false, lit: null, drops: step === 0 || step === 2 ? 1 : 0 });
+    this.begin(step, guess, { moving: false, drops: step === 0 || step === 2 ? 1 : 0 });
     if (Array.isArray(guess)) this.marked = guess.map(Boolean);
-    if (step < 4) this.places = PLACES.map((place) => [...place]);
-    if (step < 4) this.angle = step < 2 ? FROM : FROM + TURN;
+    if (step < 4) Object.assign(this, { places: PLACES, angle: step < 2 ? FROM : FROM + TURN });
     if (fresh && step === 0) this.play(1.2, (share) => { this.drops = share; });
     if (fresh && step === 2) this.turn();
     this.draw();
@@ -47,8 +45,7 @@ class Pairs {
   play(seconds, change, done = () => {}) {
     this.motion.play(seconds, (share) => {
       change(share);
-      this.draw();
-      this.stage.changed();
+      this.refresh();
     }, () => {
       done();
       this.draw();
@@ -66,28 +63,18 @@ class Pairs {
   facts() {
     const w = direction(this.angle), wrong = wrongAt(this.lines, this.places, this.angle), [i, j] = FORMULA_PAIR;
     const after = wrongAt(this.lines, PLACES, FROM + TURN), gap = gapOf(this.marked, after, this.lines);
-    const [si, sj] = [i, j].map((k) => Math.round(100 * score(this.places[k], w)) / 100); // shown numbers add up
+    const [si, sj] = [i, j].map((k) => hundredths(score(this.places[k], w))); // shown numbers add up
     return {
       ...Object.fromEntries(Object.entries(gap).map(([name, value]) => [name, String(value)])),
       after: String(after.filter(Boolean).length), lines: String(this.lines.length), turn: String(TURN),
       chosen: String(this.marked.filter(Boolean).length),
       wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
-      si: number(si), sj: number(sj),
-      t: number(si - sj),
+      si: number(si), sj: number(sj), t: number(si - sj),
     };
-  }
-
-  light(term) {
-    this.lit = term;
-    this.draw();
   }
 
   link() {
     return playground(this.places);
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -115,13 +102,13 @@ class Pairs {
 
   segment(layer, key, from, to, attributes) {
     const [[x1, y1], [x2, y2]] = [this.at(from), this.at(to)];
-    return this.paint.put(layer, key, "line", { x1, y1, x2, y2, ...attributes });
+    this.paint.put(layer, key, "line", { x1, y1, x2, y2, ...attributes });
   }
 
   drawBack() {
     const w = direction(this.angle), [cx, cy] = this.at([0, 0]);
     this.paint.put("back", "rim", "circle", { cx, cy, r: RIM * this.scale, class: "rim" });
-    this.segment("back", "axis", w.map((one) => -RIM * one), w.map((one) => RIM * one), { class: "axis" });
+    this.segment("back", "axis", ...[-RIM, RIM].map((far) => w.map((one) => far * one)), { class: "axis" });
     if (this.step === 1) {
       this.segment("back", "ghost", [0, 0], direction(FROM + TURN), { class: "ghost" });
       const [x, y] = this.at(direction(FROM + TURN).map((one) => 1.1 * one));
@@ -139,20 +126,24 @@ class Pairs {
       }
     });
     this.drawTicks();
+    const [x, y] = this.at([-RIM - 0.08, -RIM - 0.08]); // the circle leaves the corners free
+    this.stage.words.features.forEach((name, k) => (
+      this.paint.put("back", name, "text", { x: Math.max(x - 24, 0), y: y - 30 + 20 * k, class: "note start" }, name)));
   }
 
   // On the rim: the angles at which pairs turn.
   drawTicks() {
     if (this.step !== 2 && this.step !== 4) return;
+    const [x, y] = this.at([RIM + 0.08, -RIM - 0.08]), right = Math.min(x + 24, this.stage.width);
+    this.paint.put("back", "tick", "text", { x: right, y: y - 10, class: "note end-note" }, this.stage.words.tick);
     this.lines.forEach((line, k) => {
       if (!line.counts) return;
       turning(line, this.places).forEach((degrees, which) => {
-        const within = degrees > FROM && degrees <= this.angle;
-        if (this.step === 2 && !within) return;
+        if (this.step === 2 && !(degrees > FROM && degrees <= this.angle)) return;
         const out = direction(degrees), after = wrongAt([line], this.places, degrees + 0.01)[0];
         const ends = [0.97, 1.04].map((far) => out.map((one) => far * RIM * one));
-        this.segment("back", `tick${k}.${which}`, ...ends,
-          { class: this.step === 4 ? "tick" : `tick ${after ? "wrong" : "right"}` });
+        const kind = this.step === 4 ? "tick" : `tick ${after ? "wrong" : "right"}`;
+        this.segment("back", `tick${k}.${which}`, ...ends, { class: kind });
       });
     });
   }
@@ -166,16 +157,15 @@ class Pairs {
       const near = this.moving && counts
         ? Math.max(0, 1 - Math.min(...turning(line, this.places).map((one) => Math.abs(one - this.angle))) / 2.5) : 0;
       const dim = this.step === 3 && (i !== FORMULA_PAIR[0] || j !== FORMULA_PAIR[1]);
-      const looks = [wrong[k] ? "wrong" : "right", !counts && "across", dim && "dim"];
-      this.segment("lines", `pair${k}`, a, b, {
-        class: `pair ${looks.filter(Boolean).join(" ")}`, style: `--near:${near.toFixed(2)}`,
-      });
+      const kinds = ["pair", wrong[k] ? "wrong" : "right", !counts && "across", dim && "dim"].filter(Boolean);
+      const look = { class: kinds.join(" "), style: `--near:${near.toFixed(2)}` };
+      this.segment("lines", `pair${k}`, a, b, look);
       const [x, y] = this.at([mix(a[0], b[0], 0.5), mix(a[1], b[1], 0.5)]);
       const kind = judged ? verdict(this.marked[k], after[k]) : this.step === 1 && this.marked[k] && "over";
       drawVerdict(this.paint, `mark${k}`, kind, x, y);
       if (this.step === 1) this.lineGrip(k, x, y);
     });
-    const [left, top] = this.at([-RIM - 0.08, RIM + 0.08]); // the circle leaves this corner free
+    const [left, top] = this.at([-RIM - 0.08, RIM + 0.08]);
     if (judged) drawLegend(this.paint, [left + 8, top + 10], this.stage.words.judged);
   }
 
@@ -194,8 +184,7 @@ class Pairs {
 
   mark(k) {
     this.marked[k] = !this.marked[k];
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   named(k) {
@@ -227,30 +216,27 @@ class Pairs {
   }
 
   move(k, [x, y]) {
-    const within = (value) => Math.min(Math.max(Math.round(100 * value) / 100, -EDGE), EDGE);
-    this.places[k] = [within(x), within(y)];
+    const moved = [x, y].map((value) => within(hundredths(value), -EDGE, EDGE));
+    this.places = this.places.map((place, at) => (at === k ? moved : place));
     this.changed();
   }
 
   changed() {
-    this.draw();
-    this.stage.changed();
-    this.stage.say(filled(this.stage.words.now, this.facts()));
+    this.refresh();
+    this.announce();
   }
 
   drawArrow() {
     const w = direction(this.angle), [x, y] = this.at(w.map((one) => TIP * one));
-    const lit = this.lit === "w" ? " lit" : "", free = this.step >= 3;
+    const lit = this.glow("w"), free = this.step >= 3;
     this.segment("over", "w", [0, 0], w.map((one) => (TIP - 0.08) * one), { class: `arrow${lit}`, ...ofTerm("w") });
-    this.paint.put("over", "tip", "path", {
-      d: "M4 0L-15 8L-15 -8Z", transform: `translate(${x} ${y}) rotate(${-this.angle})`, class: `tip${lit}`,
-    });
+    const transform = `translate(${x} ${y}) rotate(${-this.angle})`;
+    this.paint.put("over", "tip", "path", { d: "M4 0L-15 8L-15 -8Z", transform, class: `tip${lit}` });
     const [tx, ty] = this.at([w[0] * 0.9 - w[1] * 0.16, w[1] * 0.9 + w[0] * 0.16]);
     this.paint.put("over", "name", "text", { x: tx, y: ty, class: `name${lit}` }, "w");
     if (!free) return;
-    this.paint.grip("grips", "w", "circle", {
-      cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow, ...ofTerm("w"),
-    }, {
+    const look = { cx: x, cy: y, r: 13, class: "handle", "aria-label": this.stage.words.arrow, ...ofTerm("w") };
+    this.paint.grip("grips", "w", "circle", look, {
       value: { now: Math.round(this.angle), low: 0, high: 360, text: `${Math.round(this.angle)}°` },
       drag: (px, py) => this.turnTo((Math.atan2(...this.from(px, py).reverse()) * 180) / Math.PI),
       nudge: (right, up) => this.turnTo(this.angle - right + up),
@@ -264,7 +250,7 @@ class Pairs {
 
   // The two projections of a pair along the arrow, and what lies between them.
   drawMargin() {
-    const w = direction(this.angle), off = [-w[1] * 0.07, w[0] * 0.07], lit = this.lit === "t" ? " lit" : "";
+    const w = direction(this.angle), off = [-w[1] * 0.07, w[0] * 0.07], lit = this.glow("t");
     const [from, to] = FORMULA_PAIR.map((k) => w.map((one) => one * score(this.places[k], w)));
     const beside = (point) => point.map((one, axis) => one - off[axis]);
     const sign = margin({ i: FORMULA_PAIR[0], j: FORMULA_PAIR[1] }, this.places, w) > 0 ? "" : " wrong";
@@ -294,6 +280,9 @@ class Pairs {
     });
     const middle = across / 2, ends = upright
       ? [[x + middle, y - 14], [x + middle, y + length + 18]] : [[x + length + 20, y + middle], [x - 26, y + middle]];
+    const turned = upright ? `rotate(-90 ${x + middle} ${y + length / 2})` : null;
+    const place = upright ? { x: x + middle, y: y + length / 2 } : { x: x + length / 2, y: y + middle };
+    this.paint.put("back", "score", "text", { ...place, transform: turned, class: "note" }, words.score);
     this.paint.put("back", "first", "text", { x: ends[0][0], y: ends[0][1], class: "note" }, words.highest);
     this.paint.put("back", "last", "text", { x: ends[1][0], y: ends[1][1], class: "note" }, words.lowest);
   }

@@ -3,16 +3,16 @@
 import { mean, once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/wrong_grade.js";
 import { drawDocument } from "../kit/look.js";
-import { Motion, mix } from "../kit/motion.js";
-import { Paint, ofTerm } from "../kit/paint.js";
+import { mix } from "../kit/motion.js";
+import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
+import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { Sketch } from "../kit/sketch.js";
 import { filled, number } from "../kit/words.js";
 
 const ALL = data.EXPONENTS, FIRST = ALL[0], LAST = ALL.at(-1), SECONDS = 6, EXTENT = 1.25, LOW = 0.75;
 export const SIZE = 1.5, MARK = 12 * SIZE; // of documents: their scale, and pixels across
 export const KNOTS = ALL.filter((exponent) => exponent % 2 === 0); // where the reader's curve has values
-const [QUESTION, GUESS, REVEAL, FORMULA, FREE] = [0, 1, 2, 3, 4];
 
 const computed = new Map();
 export function curve(choice) {
@@ -30,18 +30,15 @@ export const gapOf = (values) => mean(KNOTS.map((exponent, k) => (
 
 export const regularisationScene = (stage) => new Regularisation(stage);
 
-class Regularisation {
+class Regularisation extends Scene {
   constructor(stage) {
-    this.stage = stage;
-    this.paint = new Paint(stage.svg, ["back", "lines", "marks", "over", "labels", "grips"]);
-    this.motion = new Motion();
+    super(stage, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.sketch = new Sketch(KNOTS, [LOW, 1], 0.01);
     this.choice = { ...PLAIN };
   }
 
   show(step, guess, fresh) {
-    this.motion.stop();
-    Object.assign(this, { step, told: guess, lit: null });
+    this.begin(step, guess);
     if (Array.isArray(guess)) this.sketch.take(guess);
     if (step < FREE) this.choice = { ...PLAIN };
     this.train(step === QUESTION ? -3 : step === REVEAL ? LAST : best().exponent);
@@ -50,8 +47,7 @@ class Regularisation {
 
   train(exponent) {
     Object.assign(this, { exponent, model: data.trained(exponent, this.choice) });
-    this.draw();
-    this.stage.changed();
+    this.refresh();
   }
 
   guess() {
@@ -93,17 +89,8 @@ class Regularisation {
     return all.filter(([i, j]) => scores[i] - scores[j] < 1);
   }
 
-  light(term) {
-    this.lit = term;
-    this.draw();
-  }
-
   link() {
     return data.playground(Math.round(this.exponent), this.model.y);
-  }
-
-  stop() {
-    this.motion.stop();
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -151,7 +138,7 @@ class Regularisation {
   drawArrow() {
     const { weights } = this.model, length = Math.hypot(...weights), w = Array.from(weights, (one) => one / length);
     const [[x0, y0], [x1, y1], [x, y]] = [0, 0.84, 0.9].map((far) => this.plane.at(w.map((one) => far * one)));
-    const lit = this.lit === "w" ? " lit" : "", transform = `translate(${x} ${y}) rotate(${-this.model.angle})`;
+    const lit = this.glow("w"), transform = `translate(${x} ${y}) rotate(${-this.model.angle})`;
     this.paint.put("lines", "w", "line", { x1: x0, y1: y0, x2: x1, y2: y1, class: `arrow${lit}`, ...ofTerm("w") });
     this.paint.put("lines", "tip", "path", { d: "M6 0L-16 9L-16 -9Z", transform, class: `tip${lit}` });
     const [tx, ty] = this.plane.at([1.02 * w[0], 1.02 * w[1]]);
@@ -179,7 +166,7 @@ class Regularisation {
     this.choice = choice;
     this.train(exponent);
     const { words } = this.stage; // the reader predicts NDCG, so it is not told before
-    this.stage.say(filled(this.step >= REVEAL ? words.now : words.turned, this.facts()));
+    this.announce(this.step >= REVEAL ? words.now : words.turned);
   }
 
   drawCurves(box) {
@@ -190,8 +177,7 @@ class Regularisation {
     parts.drawAxes(this.paint, "ndcg", plot);
     if (step === GUESS) {
       const changed = () => {
-        this.draw();
-        this.stage.changed();
+        this.refresh();
       };
       const label = (exponent) => filled(words.knot, { C: powerOf(exponent) });
       this.sketch.draw(this.paint, "lines", "grips", plot, { label, changed });
@@ -199,21 +185,29 @@ class Regularisation {
     }
     const last = step === REVEAL ? this.exponent : LAST;
     const shown = curve(this.choice).filter((one) => one.exponent <= last);
-    if (Array.isArray(this.told) && step === REVEAL) {
-      const mine = KNOTS.map((exponent, k) => [exponent, this.told[k]]);
-      parts.drawCurve(this.paint, "mine", plot, mine, parts.strokeOf("var(--guess)", 3, { "stroke-dasharray": "7 5" }));
-      parts.drawText(this.paint, "of mine", plot.right, plot.y(this.told.at(-1)) - 14, words.mine,
-        { anchor: "end", colour: "var(--guess)" });
-    }
-    const places = [["training", "var(--ink)", 0.77, plot.left + 8, "start"],
-      ["validation", "var(--accent)", 0.88, plot.right, "end"]];
-    for (const [part, colour, y, left, anchor] of places) {
-      parts.drawCurve(this.paint, part, plot, shown.map((one) => [one.exponent, one[part]]), parts.strokeOf(colour, 3));
+    const lines = [["training", "var(--ink)"], ["validation", "var(--accent)"]].map(([part, colour]) => {
       parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      parts.drawText(this.paint, `of ${part}`, left, plot.y(y), words[part], { anchor, colour });
+      return { part, colour, points: shown.map((one) => [one.exponent, one[part]]), look: parts.strokeOf(colour, 3) };
+    });
+    if (Array.isArray(this.told) && step === REVEAL) {
+      const colour = "var(--guess)", look = parts.strokeOf(colour, 3, { "stroke-dasharray": "7 5" });
+      lines.push({ part: "mine", colour, points: KNOTS.map((exponent, k) => [exponent, this.told[k]]), look });
     }
+    for (const { part, points, look } of lines) parts.drawCurve(this.paint, part, plot, points, look);
+    if (shown.length === ALL.length) this.drawNames(plot, lines);
     if (step !== FORMULA) return;
     const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
     this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
+  }
+
+  // The names of whole curves beside them, on no other curve or name.
+  drawNames(plot, lines) {
+    const all = lines.map(({ points }) => parts.dense(points.map(([x, y]) => [plot.x(x), plot.y(y)]))), names = [];
+    lines.forEach(({ part, colour }, k) => {
+      const text = this.stage.words[part], size = [8 * text.length, 18], own = [...all[k]].reverse();
+      const [x, y] = parts.freePlace([own], size, plot, [...all, ...names].flat()) ?? own[0];
+      names.push(parts.dense([[x - size[0] / 2, y], [x + size[0] / 2, y]]));
+      parts.drawText(this.paint, `of ${part}`, x, y, text, { colour });
+    });
   }
 }

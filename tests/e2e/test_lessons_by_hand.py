@@ -1,4 +1,4 @@
-"""Every lesson on a phone: predict with a finger in the figure, see the gap, and drag in free play.
+"""Every lesson by finger on a phone, and by mouse: predict in the figure, see the gap, drag in free play.
 
 Buttons are clicked: on a busy machine a tap lasts so long that Chromium takes it for a long press.
 """
@@ -6,7 +6,7 @@ Buttons are clicked: on a busy machine a tap lasts so long that Chromium takes i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from ui.learn.lessons import order, texts
 
 WORDS = texts("frame")
 Place = tuple[float, float]
+Hand = Callable[[Page, str, Sequence[Place]], None]
 MIDDLE, ACROSS = (0.5, 0.5), ((0.1, 0.3), (0.4, 0.7), (0.9, 0.6))
 PREDICTED: dict[str, Sequence[tuple[str, Sequence[Place]]]] = {
     "pairs": [("[aria-pressed]", [MIDDLE])],
@@ -42,13 +43,28 @@ def phone(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def drawn(page: Page, selector: str, way: Sequence[Place]) -> None:
-    """Move a finger over an element of the figure; one place is a tap."""
+def places(page: Page, selector: str, way: Sequence[Place]) -> list[dict[str, float]]:
+    """Return the places of a way in the window, once its element is in view."""
     found = page.locator(f".lesson .figure {selector}").first
     found.scroll_into_view_if_needed()
     box = found.bounding_box()
     assert box is not None
-    points = [{"x": box["x"] + u * box["width"], "y": box["y"] + v * box["height"]} for u, v in way]
+    return [{"x": box["x"] + u * box["width"], "y": box["y"] + v * box["height"]} for u, v in way]
+
+
+def dragged(page: Page, selector: str, way: Sequence[Place]) -> None:
+    """Move the mouse over an element of the figure with its button held; one place is a click."""
+    points = places(page, selector, way)
+    page.mouse.move(**points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(**point, steps=5)
+    page.mouse.up()
+
+
+def drawn(page: Page, selector: str, way: Sequence[Place]) -> None:
+    """Move a finger over an element of the figure; one place is a tap."""
+    points = places(page, selector, way)
     points += [] if len(points) == 1 else [points[-1]]
     session = page.context.new_cdp_session(page)
     for k, point in enumerate(points):
@@ -72,42 +88,46 @@ def assert_nothing_is_covered(phone: Page) -> None:
     assert ways["y"] + ways["height"] <= text["y"] or text["y"] + text["height"] <= ways["y"]
 
 
-def walk_by_touch(name: str, phone: Page) -> None:
+def walk(name: str, page: Page, moved: Hand) -> None:
     """Predict in the figure of a lesson, see the gap, and drag in its last step."""
-    figure, ways = phone.locator(".lesson .figure"), phone.locator(".lesson .ways")
-    assert_nothing_is_covered(phone)
+    figure, ways = page.locator(".lesson .figure"), page.locator(".lesson .ways")
+    assert_nothing_is_covered(page)
     ways.get_by_role("button", name=WORDS["next"], exact=True).click()
     commit = ways.get_by_role("button", name=WORDS["commit"])
     expect(commit).to_have_attribute("aria-disabled", "true")
     for selector, way in PREDICTED[name]:
-        drawn(phone, selector, way)
+        moved(page, selector, way)
     expect(commit).to_have_attribute("aria-disabled", "false")
     commit.click()
-    expect(phone.locator(".lesson .gap strong")).to_have_text(re.compile(r"\d"))
+    expect(page.locator(".lesson .gap strong")).to_have_text(re.compile(r"\d"))
     for _ in range(2):
         ways.get_by_role("button", name=WORDS["next"], exact=True).click()
-    expect(phone.locator(".lesson .steps [aria-current=step]")).to_contain_text("5")
-    assert_nothing_is_covered(phone)
+    expect(page.locator(".lesson .steps [aria-current=step]")).to_contain_text("5")
+    assert_nothing_is_covered(page)
     held = figure.locator(".grip.drags").first
     grip = held.get_attribute("data-grip")
     before = state_of(figure)
-    drawn(phone, f"[data-grip='{grip}']", [MIDDLE, (0.9, 0.3), (2.5, -0.4)])
+    moved(page, f"[data-grip='{grip}']", [MIDDLE, (0.9, 0.3), (2.5, -0.4)])
     assert state_of(figure) != before
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
 @pytest.mark.parametrize("name", ["loss"])
 def test_a_lesson_of_the_app_is_walked_by_touch(name: str, server: Server, phone: Page) -> None:
     open_page(phone, f"{server.url}/lessons?lesson={name}")
-    walk_by_touch(name, phone)
+    walk(name, phone, drawn)
 
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
-def test_every_lesson_is_walked_by_touch(phone: Page, tmp_path: Path) -> None:
+@pytest.mark.parametrize("hand", ["finger", "mouse"])
+def test_every_lesson_is_walked_by_hand(hand: str, phone: Page, browser: Browser, tmp_path: Path) -> None:
     """In the file of all lessons, whose scripts are those of the app."""
+    size = {"width": 1400, "height": 800}
+    page = phone if hand == "finger" else browser.new_page(viewport=size, reduced_motion="reduce")
     file = lessons.write(tmp_path)[0].as_uri()
     assert list(PREDICTED) == order()
     for name in PREDICTED:
-        phone.goto("about:blank")
-        phone.goto(f"{file}#lesson={name}")
-        walk_by_touch(name, phone)
+        page.goto("about:blank")
+        page.goto(f"{file}#lesson={name}")
+        walk(name, page, drawn if hand == "finger" else dragged)
+    page.close()

@@ -1,0 +1,115 @@
+// What figures of lessons say without a browser: scales, names that no curve crosses, one colour for one thing.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { stageOf } from "./lesson_stage.js";
+import { mix } from "../../ui/browser/lessons/kit/motion.js";
+import { SHRUNK } from "../../ui/browser/lessons/scenes/newton.js";
+import { SCENES } from "../../ui/browser/lessons/scenes.js";
+
+const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
+const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
+const SIZES = [[840, 700], [368, 432]]; // of figures in windows of 1400 and 400 pixels
+
+test("lesson 5: -g has its true length in words, and one scale in the picture", () => {
+  const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
+  scene.show(4, "shown", false);
+  for (const at of [[-1, 2], [-2, -2], [0.5, 0.5], [2, 1]]) {
+    scene.move(at);
+    const { slope } = scene.facts(), arrow = stage.svg.all.find((one) => one.attributes["data-term"] === "g");
+    const [x1, x2, y1, y2] = ["x1", "x2", "y1", "y2"].map((name) => Number(arrow.attributes[name]));
+    assert.ok(Math.abs((Math.hypot(x2 - x1, y2 - y1) / scene.unit) * SHRUNK - slope) < 0.1, `${at}`);
+    const words = stage.svg.all.map((one) => one.textContent);
+    assert.ok(words.some((one) => one.includes(slope) && one.includes(`1/${SHRUNK}`)), "the key says both");
+    for (const tick of ["−2", "0", "2"]) assert.equal(words.filter((one) => one === tick).length, 2, tick);
+  }
+});
+
+test("lesson 3: no name of a loss is on a curve, on the reader's line or on the plane", () => {
+  const lines = [[5, 4, 3.2, 2.4, 1.8, 1.4, 1, 0.5, 0.2, 0, 0], Array(11).fill(5), [0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 5]];
+  for (const [width, height] of SIZES) {
+    for (const [step, guess] of [...lines.map((line) => [2, line]), [2, "shown"], [4, "shown"]]) {
+      const stage = stageOf(read("loss"), { width, height }), scene = SCENES.loss(stage);
+      scene.show(step, guess, false);
+      const all = stage.svg.all, { cx, cy, r } = scene.inset();
+      const points = all.filter((one) => /^(loss |sketch)/.test(one.attributes.class)).flatMap((one) => onPath(one));
+      const names = all.filter((one) => /loss-name/.test(one.attributes.class));
+      assert.equal(names.length, 4);
+      for (const { attributes: { x, y }, textContent } of names) {
+        const half = 4.7 * textContent.length, on = ([u, v]) => Math.abs(u - x) < half && Math.abs(v - y) < 9;
+        assert.deepEqual(points.filter(on), [], `${textContent}, step ${step + 1}, ${width} pixels`);
+        if (step === 4) assert.ok(Math.hypot(Math.max(cx - half - x, 0), cy - y) >= r - 9, textContent);
+      }
+    }
+  }
+});
+
+test("lesson 4: no name of a curve is on a curve or on another name", () => {
+  for (const [width, height] of SIZES) {
+    const drawn = [0.85, 0.87, 0.9, 0.92, 0.95, 0.94, 0.9, 0.8];
+    for (const [step, guess] of [[2, drawn], [2, Array(8).fill(1)], [3, "shown"], [4, "shown"]]) {
+      const stage = stageOf(read("regularisation"), { width, height }), scene = SCENES.regularisation(stage);
+      scene.show(step, guess, false);
+      const { training, validation, mine } = stage.words, words = [training, validation, mine];
+      const curves = stage.svg.all.filter((one) => one.tag === "path" && /L.*L.*L.*L/.test(one.attributes.d)
+        && one.parent.attributes.class === "layer-lines");
+      assert.equal(curves.length, Array.isArray(guess) ? 3 : 2);
+      const names = stage.svg.all.filter((one) => words.includes(one.textContent)), points = curves.flatMap(onPath);
+      assert.equal(names.length, curves.length);
+      for (const { attributes: { x, y }, textContent } of names) {
+        const on = ([u, v]) => Math.abs(u - x) < 4 * textContent.length - 1 && Math.abs(v - y) < 8;
+        assert.deepEqual(points.filter(on), [], `${textContent}, step ${step + 1}, ${width} pixels`);
+      }
+    }
+  }
+});
+
+// Points on the straight parts of a path, a pixel apart.
+function onPath({ attributes: { d } }) {
+  let [x, y] = [0, 0];
+  return d.match(/[MLHV][^MLHV]*/g).flatMap((part) => {
+    const [kind, [a, b]] = [part[0], part.slice(1).trim().split(" ").map(Number)], from = [x, y];
+    [x, y] = kind === "H" ? [a, y] : kind === "V" ? [x, a] : [a, b];
+    const n = kind === "M" ? 1 : Math.ceil(Math.hypot(x - from[0], y - from[1])) + 1;
+    return Array.from({ length: n }, (_, k) => [0, 1].map((axis) => mix([x, y][axis], from[axis], k / n)));
+  });
+}
+
+test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one colour", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("nystroem"), { width, height }), scene = SCENES.nystroem(stage), { words } = stage;
+    const find = (holds) => stage.svg.all.filter(holds);
+    const diamonds = () => find((one) => one.tag === "path" && one.attributes["data-term"] === "W");
+    const isOurs = (one) => one.attributes.style.includes("var(--guess)");
+    for (const step of [1, 2, 3, 4]) {
+      scene.show(step, [3, 20, 35], false);
+      const named = find((one) => ["K", "K̃"].includes(one.textContent)).map((one) => one.textContent);
+      assert.deepEqual(named, step === 1 ? ["K"] : ["K", "K̃"]);
+      for (const { x, y, width: side } of scene.maps) {
+        assert.ok(side > 60 && x >= 0 && x + side <= width && y + side <= height, `step ${step + 1}, ${width} pixels`);
+      }
+      assert.ok(diamonds().length === 3 && diamonds().every(isOurs), `step ${step + 1}`);
+    }
+    scene.paint.grips.get("m").nudge(1, 0);
+    assert.ok(!diamonds().some(isOurs), "k-means++ chose these");
+    scene.show(2, [3, 20, 35], false);
+    const ours = find((one) => one.textContent.includes(words.mine));
+    assert.ok(ours.length === 2 && ours.every(isOurs), "in the plane and in the histogram");
+  }
+});
+
+test("lesson 1 names its axes and ticks inside the figure", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("pairs"), { width, height }), scene = SCENES.pairs(stage);
+    for (const step of [0, 1, 2, 3, 4]) {
+      scene.show(step, step < 2 ? null : "shown", false);
+      const { features, score, tick } = stage.words, ticks = step === 2 || step === 4 ? [tick] : [];
+      const named = [...features, score, ...ticks];
+      const found = stage.svg.all.filter((one) => named.includes(one.textContent));
+      assert.deepEqual(found.map((one) => one.textContent).sort(), [...named].sort());
+      for (const { attributes: { x, y } } of found) assert.ok(x >= 0 && x <= width && y > 0 && y < height);
+    }
+  }
+});
