@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from helpers import box, darken, query_of, sidebar
+from helpers import box, darken, query_of, sidebar, traces
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled

@@ -2,12 +2,15 @@
 
 const WAIT = 50; // milliseconds between looks for a figure that is not drawn yet
 const MOST = 100; // looks
+const latest = {}; // data by the figure's key: who waits for a figure may have become obsolete
 
 export default function ({ data }) {
+  latest[data.key] = data;
   if (data.figure) update(data, JSON.parse(data.figure), 0);
 }
 
 function update(data, figure, looks) {
+  if (latest[data.key] !== data) return;
   const chart = document.querySelector(`.st-key-${data.key} .js-plotly-plot`);
   if (!chart?._fullLayout || !window.Plotly) {
     if (looks < MOST) setTimeout(update, WAIT, data, figure, looks + 1);
