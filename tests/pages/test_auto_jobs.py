@@ -95,5 +95,5 @@ def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
     assert jobs().live() == []
     monkeypatch.setattr("ui.work.auto_jobs.REST_SECONDS", 0.0)
     app.run()
-    assert "longer than predicted" in words(app)
+    assert "longer than predicted" in str(app.get("progress")[0].proto.text)
     assert app.query_params["job"]

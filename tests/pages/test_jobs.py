@@ -21,7 +21,6 @@ from rankviz import RunSpec
 from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
-from ui.shell.words import MORE_TO_COME
 from ui.work import jobs as page_jobs
 from ui.work import watching
 from ui.work.jobs import (
@@ -54,7 +53,7 @@ def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
     app = open_page("train", m=10)
     assert not figures(app)
     assert [button.label for button in app.button if "job" in button.label] == ["Stop the job"]
-    assert "longer than predicted" in words(app)
+    assert "longer than predicted" in watched(app)
     assert app.query_params["job"]
     shown_until_done(app)
     assert figures(app), "the figure comes by itself"
@@ -100,7 +99,7 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Ope
     (job,) = jobs().live()
     assert figures(app)
     assert [spec.feature_map for spec in job.specs] == ["exact"]
-    assert ": 5 of 6 runs ready" in watched(app).replace(" · ", ": ")
+    assert watched(app).startswith("5 of 6 runs ready · ")
     assert len(app.tabs) == 5
 
 
@@ -124,7 +123,6 @@ def test_pages_of_many_runs_show_those_that_are_there(
     app = open_page(name, c=-4, m=10, **asked)
     assert figures(app)
     assert said in words(app)
-    assert MORE_TO_COME in words(app)
     assert [one for one in app.button if "background" in one.label], "the rest is offered"
 
 
@@ -144,13 +142,13 @@ def test_pages_of_many_runs_show_those_that_are_there(
     ],
 )
 @pytest.mark.usefixtures("sleepers")
-def test_a_job_is_shown_below_the_figure_which_stays_where_it_is(open_page: Opener, name: str) -> None:
+def test_a_job_is_shown_below_the_title_where_no_figure_pushes_it_down(open_page: Opener, name: str) -> None:
     job = jobs().submit([RunSpec("synthetic", digest="other")], owner="somebody", title="Other settings")
     app = open_page(name, m=10, upto=10, job=job)
     kinds = [element.type for element in app.main]
     first = min(kinds.index(kind) for kind in ("plotly_chart", "bidi_component") if kind in kinds)
     assert "Other settings" in watched(app)
-    assert first < kinds.index("progress")
+    assert kinds.index("title") < kinds.index("progress") < first
 
 
 def watched(app: AppTest) -> str:
@@ -192,9 +190,9 @@ def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
     assert len(jobs().live()) == 1
     other, else_ = open_page("train", m=10), open_page("train", m=25)
-    assert "Another visitor asked for the same runs" in words(other)
+    assert "Another visitor asked for the same runs" in watched(other)
     assert not [one.label for one in other.button if "job" in one.label or "background" in one.label]
-    assert "Another visitor" not in words(else_), "that job makes other runs"
+    assert "Another visitor" not in watched(else_), "that job makes other runs"
     assert [one.label for one in else_.button if "background" in one.label]
 
 

@@ -18,14 +18,20 @@ from ui.shell.terms import show_glossary
 
 
 def head(title: str, about: str = "") -> DeltaGenerator:
-    """Draw title, glossary and subject; return their row."""
+    """Draw title, glossary and subject, and make the place of jobs below them; return their row."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     with row:
         show_glossary()
     if about:
         show_subject(row, about)
+    st.session_state[_JOBS] = st.container(key=f"{KEPT_ALONE}-jobs", gap=None)
     return row
+
+
+def job_place() -> DeltaGenerator:
+    """Return the place of jobs below the title, where figures that appear do not push them down."""
+    return st.session_state.get(_JOBS) or st.container()
 
 
 def show_subject(place: DeltaGenerator, about: str) -> None:
@@ -33,6 +39,7 @@ def show_subject(place: DeltaGenerator, about: str) -> None:
     place.caption(unbroken(about), width="content")
 
 
+_JOBS = "job-place"
 TITLE = "page-title"
 """Session key of the current page's title."""
 VIEW = "view"

@@ -76,7 +76,6 @@ SHORT_QUERIES = (
 )
 # jobs
 NO_POINT_YET = "No point is ready yet; points appear as runs finish."
-MORE_TO_COME = "More points will appear."
 WAITING = "Waiting for another visitor's training"
 STOPPED = "Stopped before the model was ready."
 CROWDED = "Others are training. Changing a setting stops your run."

@@ -33,6 +33,7 @@ from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.locks import unlocked
+from ui.shell.page import job_place
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work import run_store
@@ -90,8 +91,7 @@ def run_available(
 ) -> dict[RunSpec, RunRecord]:
     """Return the records that a page can show now: of runs that belong together all, or none.
 
-    A message says that more will come while any is missing. If no needed one can be shown, the page ends
-    here. Only the job shows the number of finished runs, because it updates while the page stays.
+    If no needed one can be shown, the page ends here. The job shows the number of finished runs.
     """
     found = dict(zip(specs, run_or_submit(specs, title=title), strict=True))
     there = {spec: record for spec, record in found.items() if record is not None}
@@ -101,8 +101,6 @@ def run_available(
         st.caption(words.NO_POINT_YET)
         note_waiting()
         end_page()
-    if waiting:
-        st.caption(words.MORE_TO_COME)
     return whole
 
 
@@ -123,7 +121,8 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     found = found_records(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
     job = _job_for(missing, named) if missing else None
-    other, own = st.container(), st.container()  # both always, so that nothing below moves when a job ends
+    with job_place():
+        other, own = st.container(), st.container(key="own-job")  # page.css hides the effect of a change
     if named is not None and named.live and (job is None or job.id != named.id):
         with other:  # it belongs to other settings, but its visitor should not lose it
             watch(named, place=title)
@@ -207,22 +206,20 @@ def _work_on(
 def _offer(predicted: list[Estimate], title: str, place: str = HERE) -> None:
     """Draw the cost of runs, and a button to start them; for a cluster also its state."""
     missing, here = [cost.spec for cost in predicted], place == HERE
-    text, action = st.columns([4, 2], vertical_alignment="center")
+    row = st.container(horizontal=True, vertical_alignment="center", key=f"offer-{place}")
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
-    text.markdown(
+    row.markdown(
         words.COST.format(runs=runs, predicted=total_in_words(predicted))
         if here
         else _cost_there(predicted, place)
     )
     if not here:
-        with text:
-            show_cluster(place)
-    action.button(
+        show_cluster(place)
+    row.button(
         "Train in the background" if here else "Train on the cluster",
         key=f"train-{'in-background' if here else 'there'}-{title}",
         icon=":material/play_arrow:" if here else ":material/lan:",
         type="primary",
-        width="stretch",
         on_click=_submit,
         args=(missing, title, place),
     )

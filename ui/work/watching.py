@@ -72,7 +72,7 @@ _watchers = _Watchers()
 def watch(job: WatchedStatus, *, place: str = "", note: str = "", wanted: Collection[RunSpec] = ()) -> None:
     """Show a job's progress, Stop button and final status; rerun the page when it grows or ends.
 
-    `place` distinguishes several views of one job on a page; `note` appears below its progress while it runs.
+    `place` distinguishes several views of one job on a page; `note` appears after its progress while it runs.
     Finished runs among the page's `wanted` ones are counted with the job's.
     """
     others = set(wanted) - set(job.specs)
@@ -94,18 +94,17 @@ def _progress(
         status = jobs().status(job_id)
     except NoSuchStudy:  # deleted meanwhile: the page is drawn without it
         st.rerun()
-    with st.container(border=True):
-        text, action = st.columns([5, 1], vertical_alignment="center")
-        text.progress(status.fraction, f"**{escaped(status.title)}** · {_words(status, beside)}")
-        if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
-            _button(action, status, place)
-        if status.state == "failed":
-            st.error(escaped(status.reason), icon=":material/error:")
-        elif status.live and note:
-            st.caption(note)
-        if status.live and status.place != HERE:
-            st.caption(escaped((status.latest or {}).get("plan", "")))
-            cluster_line(status.place)
+    row = st.container(horizontal=True, vertical_alignment="center", wrap=False)
+    title = "" if status.title == place else f"**{escaped(status.title)}** · "
+    told = f" · {note}" if status.live and note else ""  # in one line: the row keeps its height
+    row.progress(status.fraction, f"{title}{_words(status, beside)}{told}")
+    if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
+        _button(row, status, place)
+    if status.state == "failed":
+        st.error(escaped(status.reason), icon=":material/error:")
+    if status.live and status.place != HERE:
+        st.caption(escaped((status.latest or {}).get("plan", "")))
+        cluster_line(status.place)
     if was_live:  # finally: the status is visible before the whole page is redrawn
         _redraw(status, drawn)
 
@@ -119,7 +118,6 @@ def _button(action: st.delta_generator.DeltaGenerator, status: WatchedStatus, pl
     action.button(
         label,
         key=f"{key}-{status.id}-{place}",
-        width="stretch",
         on_click=act,
         args=(status.id,),
         disabled=status.stopping,
