@@ -141,7 +141,7 @@ def show_figure(
 ) -> Any:
     """Draw a figure below its answer; its description, picture and numbers below, closed.
 
-    A steady figure is redrawn where it changes, which takes a third of the time; it has no selection.
+    A steady figure stays, and only its changes are drawn, which is faster; it has no selection.
     `alt` is a text for screen readers; the default lists the figure's titles. Return the selection in the
     figure if `on_select` is "rerun" or a callback. If only the first figure is wanted, the page ends here.
     """

@@ -1,7 +1,7 @@
 // Give Plotly what changed in a figure. Streamlit's own part keeps the first content (ui/shell/steady.py).
 
 const WAIT = 50; // milliseconds between looks for a figure that is not drawn yet
-const MOST = 100; // looks
+const MOST = 1200; // looks, a minute: a slow machine must not keep what it drew first
 const latest = {}; // data by the figure's key: who waits for a figure may have become obsolete
 
 export default function ({ data }) {
