@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from helpers import box, darken, query_of, sidebar
+from helpers import box, darken, query_of, sidebar, traces
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -123,3 +123,18 @@ def test_figures_follow_a_change_of_the_systems_theme(server: Server, page: Page
     expect(letters).to_have_css("fill", "rgb(242, 242, 239)")
     page.emulate_media(color_scheme="light")
     expect(letters).to_have_css("fill", "rgb(28, 28, 26)")
+
+
+def test_a_step_of_m_changes_figures_which_stay_on_the_page(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/kernel_approximation?m=25")
+    plane = page.locator(".st-key-kernel-plane .js-plotly-plot")
+    plane.evaluate("chart => { chart.mark = 1; }")
+    page.locator(".st-key-m-on-page").get_by_role("slider").press("ArrowLeft")
+    expect(plane.get_by_text("10 landmarks", exact=True)).to_be_visible()
+    wait_settled(page)
+    assert len(traces(page, "kernel-plane")[0]["x"]) == 10
+    assert plane.evaluate("chart => chart.mark"), "it was drawn anew"
+    page.set_viewport_size({"width": 1100, "height": 800})
+    wait_settled(page)
+    expect(plane.get_by_text("10 landmarks", exact=True)).to_be_visible()
+    assert plane.evaluate("chart => chart.layout.width === chart.getBoundingClientRect().width")

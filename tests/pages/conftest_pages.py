@@ -61,7 +61,19 @@ def opened(app: AppTest, key: str) -> AppTest:
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+    """Return the figures on the page; of steady ones what their script got last."""
+    return [one for _, one in _keyed_figures(app)]
+
+
+def named_figures(app: AppTest) -> dict[str, dict[str, Any]]:
+    """Return the figures on the page by their keys."""
+    return dict(_keyed_figures(app))
+
+
+def _keyed_figures(app: AppTest) -> list[tuple[str, dict[str, Any]]]:
+    later = {one["key"]: one["figure"] for one in _sent(app) if one.keys() == STEADY and one["figure"]}
+    charts = [(one.proto.id.split("-", 2)[2], one.proto.spec) for one in app.get("plotly_chart")]
+    return [(key, json.loads(later.get(key, spec))) for key, spec in charts]
 
 
 def shown(app: AppTest) -> list[dict[str, Any]]:
@@ -70,7 +82,15 @@ def shown(app: AppTest) -> list[dict[str, Any]]:
 
 
 def components(app: AppTest) -> list[dict[str, Any]]:
-    """Return the data sent to our components on the page."""
+    """Return the data sent to our components on the page, except steady figures."""
+    return [one for one in _sent(app) if one.keys() != STEADY]
+
+
+STEADY = {"key", "alt", "figure"}
+"""What the script of a steady figure gets."""
+
+
+def _sent(app: AppTest) -> list[dict[str, Any]]:
     return [
         json.loads(element.proto.json or element.proto.mixed.json) for element in app.get("bidi_component")
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ import pandas as pd
 import pytest
 import strangers
 import streamlit as st
-from conftest_pages import EDGES, Opener, execute, figures, words
+from conftest_pages import EDGES, Opener, execute, figures, named_figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
@@ -62,13 +61,8 @@ def quick(data_set: Callable[[str], None]) -> dict[str, Any]:
     return {"data": "edge"} | QUICK
 
 
-def named(app: AppTest) -> dict[str, dict[str, Any]]:
-    charts = app.get("plotly_chart")
-    return {one.proto.id.split("-", 2)[2]: json.loads(one.proto.spec) for one in charts}
-
-
 def drawn_in(app: AppTest) -> set[str]:
-    return {trace.get("name", "") for trace in named(app)["kernel-draws"]["data"]}
+    return {trace.get("name", "") for trace in named_figures(app)["kernel-draws"]["data"]}
 
 
 @pytest.mark.parametrize(("label", "norm"), [("Frobenius", "frobenius"), ("spectral", "spectral")])
@@ -76,7 +70,7 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
     app = open_page("kernel_approximation", **QUICK, errnorm=label, seed=3)
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
     table = over_seeds(kernel_errors(X, RBF(0.25), GRID, (3, 4)).table, norm)
-    shown = {name.split(":")[0]: y for name, y in lines(named(app)["kernel-error"]).items()}
+    shown = {name.split(":")[0]: y for name, y in lines(named_figures(app)["kernel-error"]).items()}
     for name, key in (("Nyström", "nystroem"), ("random Fourier", "fourier")):
         assert shown[name] == pytest.approx(table.loc[table["map"] == key, "mean"].tolist())
     slope = fitted_slope(table, "nystroem")
@@ -84,7 +78,7 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
     assert "1,000 of 4,357 training documents, drawn at random" in words(app)
     assert "Seeds 3 to 4" in words(app)
     assert "2 draws each: too few to compare, 4 needed" in words(app)
-    assert list(named(app)) == [*ROWS, "kernel-error"]
+    assert list(named_figures(app)) == [*ROWS, "kernel-error"]
 
 
 @pytest.mark.parametrize(
@@ -95,13 +89,15 @@ def test_other_models_still_show_kernels(
 ) -> None:
     app = open_page("kernel_approximation", map=model, **quick)
     assert said in words(app)
-    assert [name for name in lines(named(app)["kernel-error"]) if name.startswith(("Nyström", "random"))]
-    assert "the current model" not in lines(named(app)["kernel-error"])
+    assert [
+        name for name in lines(named_figures(app)["kernel-error"]) if name.startswith(("Nyström", "random"))
+    ]
+    assert "the current model" not in lines(named_figures(app)["kernel-error"])
 
 
 def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener, quick: dict[str, Any]) -> None:
     app = open_page("kernel_approximation", landmarks="k-means++", **quick)
-    shown = {name.split(":")[0]: y for name, y in lines(named(app)["kernel-error"]).items()}
+    shown = {name.split(":")[0]: y for name, y in lines(named_figures(app)["kernel-error"]).items()}
     assert shown["the current model"] == [shown["Nyström, k-means++ landmarks"][2]]
     assert "orthogonal frequencies" not in str(list(shown))
     assert "k-means++ landmarks, seed 0" in words(app)
@@ -109,14 +105,14 @@ def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener, quick: dict[s
 
 def test_variants_are_drawn_when_asked_for(open_page: Opener, quick: dict[str, Any]) -> None:
     app = open_page("kernel_approximation", **quick | {"draws": 4})
-    before = named(app)
+    before = named_figures(app)
     app.button_group(key="also").set_value([choice_name(variant) for variant in VARIANTS[2:]]).run()
     assert not app.exception
-    names = [name.split(":")[0] for name in lines(named(app)["kernel-error"])]
+    names = [name.split(":")[0] for name in lines(named_figures(app)["kernel-error"])]
     assert names[:2] == ["Nyström", "random Fourier"]
     assert {"Nyström, k-means++ landmarks", "random Fourier, orthogonal frequencies"} <= set(names)
     assert "K-means++ landmarks at m = 25:" in words(app)
-    assert [named(app)[key] for key in ROWS] == [before[key] for key in ROWS]
+    assert [named_figures(app)[key] for key in ROWS] == [before[key] for key in ROWS]
 
 
 def test_draws_that_take_long_follow(
@@ -137,16 +133,18 @@ def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
     X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
     low, high = kernel_spectrum(X, RBF(0.25)).effective_dimension(2.0**-4)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] in first
-    assert "eigenvalue 25 of K" in lines(named(app)["kernel-spectrum"])
+    assert "eigenvalue 25 of K" in lines(named_figures(app)["kernel-spectrum"])
     changed = open_page("kernel_approximation", view="Spectrum", c=2, **QUICK)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] not in words(changed)
     assert "At C = 2² the effective dimension" in words(changed)
-    assert lines(named(changed)["kernel-spectrum"]) == lines(named(app)["kernel-spectrum"])
+    assert lines(named_figures(changed)["kernel-spectrum"]) == lines(named_figures(app)["kernel-spectrum"])
 
 
 def test_seconds_are_this_machines(open_page: Opener, quick: dict[str, Any]) -> None:
     app = open_page("kernel_approximation", view="Error against seconds", **quick)
-    assert {"Nyström", "random Fourier", "the current model"} == set(lines(named(app)["kernel-seconds"]))
+    assert {"Nyström", "random Fourier", "the current model"} == set(
+        lines(named_figures(app)["kernel-seconds"])
+    )
     assert "on this machine" in app.header[1].value
 
 
@@ -173,15 +171,29 @@ def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
     app.selectbox(key="kq").select_index(1).run()
     assert figures(app)[-1] != before
     assert (
-        named(app)["kernel-matrices"] == named(open_page("kernel_approximation", **QUICK))["kernel-matrices"]
+        named_figures(app)["kernel-matrices"]
+        == named_figures(open_page("kernel_approximation", **QUICK))["kernel-matrices"]
     )
 
 
 # --- the four rows ----------------------------------------------------------------------------------------
 
 
+def test_a_step_of_m_keeps_the_figures_and_sends_what_is_new(open_page: Opener) -> None:
+    app = open_page("kernel_approximation", **QUICK)
+    kept = {one.proto.id for one in app.get("plotly_chart")}
+    before = named_figures(app)
+    app.select_slider(key="m-on-page").set_value(10).run()
+    assert {one.proto.id for one in app.get("plotly_chart")} == kept, "the browser draws no figure anew"
+    found, fresh = named_figures(app), named_figures(open_page("kernel_approximation", **QUICK | {"m": 10}))
+    assert found == fresh
+    assert all(found[key] != before[key] for key in (*ROWS, "kernel-error"))
+    app.toggle(key="large").set_value(True).run()
+    assert not {one.proto.id for one in app.get("plotly_chart")} & kept, "another look is drawn anew"
+
+
 def panel(app: AppTest, place: int) -> np.ndarray:
-    z = named(app)["kernel-matrices"]["data"][place]["z"]
+    z = named_figures(app)["kernel-matrices"]["data"][place]["z"]
     return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(100, 100)
 
 
@@ -237,7 +249,7 @@ def test_m_moves_all_rows_and_trains_nothing(
     open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("kernel_approximation", data=quick["data"], m=25, draws=1)
-    before, said = named(app), app.header[0].value
+    before, said = named_figures(app), app.header[0].value
 
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("something is computed again")
@@ -249,7 +261,7 @@ def test_m_moves_all_rows_and_trains_nothing(
     app.run()
     assert not app.exception
     assert app.header[0].value != said
-    assert all(named(app)[key] != before[key] for key in ROWS)
+    assert all(named_figures(app)[key] != before[key] for key in ROWS)
 
 
 def test_a_new_draw_keeps_the_earlier_ones(open_page: Opener, quick: dict[str, Any]) -> None:
@@ -270,7 +282,7 @@ def test_a_new_draw_keeps_the_earlier_ones(open_page: Opener, quick: dict[str, A
 
 def curves(app: AppTest) -> list[tuple[float, list[float]]]:
     """Opacity and values of the curves of draws, those of errors first."""
-    drawn = [one for one in named(app)["kernel-draws"]["data"] if "opacity" in one]
+    drawn = [one for one in named_figures(app)["kernel-draws"]["data"] if "opacity" in one]
     return [(one["opacity"], decoded(one["y"])) for one in drawn]
 
 
@@ -288,7 +300,7 @@ def test_earlier_draws_belong_to_their_settings(open_page: Opener, quick: dict[s
 def test_queries_without_pairs_say_so(kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set(kind)
     app = open_page("kernel_approximation", data="edge", m=5)
-    assert list(named(app))[:4] == ROWS
+    assert list(named_figures(app))[:4] == ROWS
     assert ("no preference pairs" in without_nan(app)) == (kind != "one query")
 
 
@@ -299,7 +311,7 @@ def test_missing_models_leave_the_first_rows(
         "ui.study.kernel_approximation_rows.run_or_submit", lambda specs, **_: [None] * len(specs)
     )
     app = open_page("kernel_approximation", **quick)
-    assert list(named(app)) == [*ROWS[:3], "kernel-error"]
+    assert list(named_figures(app)) == [*ROWS[:3], "kernel-error"]
     assert "top ten" not in app.header[0].value
     assert NO_MODELS in words(app)
 
@@ -327,9 +339,9 @@ def test_data_at_the_edges_in_every_tab(
     for view in VIEWS:
         app = open_page("kernel_approximation", data="edge", m=500, view=view, also="k-means++ landmarks")
         assert "below 10⁻⁹" in without_nan(app)
-        assert list(named(app))[:4] == ROWS
+        assert list(named_figures(app))[:4] == ROWS
         without = view == "Numbers" or (kind, view) == ("one document", "κ against κ̃")
-        assert len(named(app)) == (4 if without else 5)
+        assert len(named_figures(app)) == (4 if without else 5)
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
@@ -384,7 +396,7 @@ def test_a_third_map_is_drawn_everywhere(
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
     app = open_page("kernel_approximation", data="edge", view=view, map="third map", **QUICK)
     without_nan(app)
-    drawn = lines(named(app)["kernel-draws"])
+    drawn = lines(named_figures(app)["kernel-draws"])
     assert drawn["third map"] == drawn["random Fourier"]
     assert "third map" in app.header[0].value
     if view == "Numbers":
@@ -399,11 +411,11 @@ def test_models_of_other_methods_are_of_their_maps(
     open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("kernel_approximation", method=METHODS["factorized"].label, **quick)
-    assert "the current model" in lines(named(app)["kernel-error"])
+    assert "the current model" in lines(named_figures(app)["kernel-error"])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     other = open_page("kernel_approximation", method="feature mean", **quick)
     assert "Feature mean has no kernel; shown: 2 approximations of a kernel." in words(other)
-    assert "the current model" not in lines(named(other)["kernel-error"])
+    assert "the current model" not in lines(named_figures(other)["kernel-error"])
 
 
 # --- words ------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from ui.controls.widgets import ALL, THIS
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import TITLE, head
+from ui.shell.steady import RUN
 
 OF_COSTS = "Influence of λ and μ"
 """The Influence page's tab with a ranked list, which depends on the fold."""
@@ -282,6 +283,7 @@ def configure() -> st.Page:
     page = st.navigation(menu, position="top", expanded=True)
     st.set_page_config(page_title=f"{page.title} · rankviz")
     st.session_state[TITLE] = page.title
+    st.session_state[RUN] = st.session_state.get(RUN, 0) + 1
     return page
 
 

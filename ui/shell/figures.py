@@ -41,7 +41,7 @@ from rankviz.metrics.formulas import NAMES
 from rankviz.plots.style import DIVERGING, GRADE_COLOURS, NO_VALUE, second_tone
 from rankviz.runs.description import PART_NAMES, fold_words, short_labels
 from rankviz.runs.record import RunRecord
-from ui.shell import words
+from ui.shell import steady, words
 from ui.shell.components import SCRIPTS
 from ui.shell.errors import end_page, errors_as_sentences
 from ui.shell.locks import unlocked
@@ -116,6 +116,7 @@ class Figures:
         *,
         texts: str = "",
         on_select: Selecting = "ignore",
+        is_steady: bool = False,
         **values: object,
     ) -> Any:
         """Draw a figure with its texts; return its selection, as `show_figure` does.
@@ -123,9 +124,8 @@ class Figures:
         `values` fills the names in the templates. `texts` is their key if it differs from the figure's.
         """
         alt, caption = (found.get(texts or key, "").format(**values) for found in (self.alts, self.captions))
-        return show_figure(
-            figure, table, key=key, alt=alt, caption=caption, answer=answer, on_select=on_select
-        )
+        how: dict[str, Any] = {"on_select": on_select, "is_steady": is_steady}
+        return show_figure(figure, table, key=key, alt=alt, caption=caption, answer=answer, **how)
 
 
 def show_figure(
@@ -137,22 +137,22 @@ def show_figure(
     alt: str = "",
     answer: str = "",
     on_select: Selecting = "ignore",
+    is_steady: bool = False,
 ) -> Any:
     """Draw a figure below its answer; its description, picture and numbers below, closed.
 
+    A steady figure stays, and only its changes are drawn, which is faster; it has no selection.
     `alt` is a text for screen readers; the default lists the figure's titles. Return the selection in the
     figure if `on_select` is "rerun" or a callback. If only the first figure is wanted, the page ends here.
     """
     if answer:
         show_answer(answer)
-    event = st.plotly_chart(
-        themed(figure),
-        width="stretch",
-        key=key,
-        alt=alt or alt_of(figure),
-        config=CONFIG,
-        on_select=on_select,
-    )
+    drawn, alt = themed(figure), alt or alt_of(figure)
+    how: dict[str, Any] = {"width": "stretch", "config": CONFIG}
+    if is_steady:
+        event = steady.draw(drawn, key, alt, _look(), **how)
+    else:
+        event = st.plotly_chart(drawn, key=key, alt=alt, on_select=on_select, **how)
     row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
     with row.expander("About this figure", icon=":material/info:", type="compact"):
         st.caption(caption)
@@ -385,12 +385,16 @@ def themed(figure: go.Figure) -> Drawn:
 
     The figure keeps its copies, because pages show some figures again and again. Do not change it afterwards.
     """
-    on_step = ON_STEP in st.query_params
-    look = st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE), on_step
+    look = _look()
     copies: dict[tuple[bool, ...], Drawn] = vars(figure).setdefault("_copies", {})
     if look not in copies:
         copies[look] = _drawn(figure, *look)
     return copies[look]
+
+
+def _look() -> tuple[bool, ...]:
+    """Return what `_drawn` depends on: a dark theme, large type, the first figure alone, a lecture's bar."""
+    return st.context.theme.type == "dark", is_on(LARGE), is_on(ALONE), ON_STEP in st.query_params
 
 
 def _drawn(figure: go.Figure, dark: bool, large: bool, alone: bool, on_step: bool) -> Drawn:

@@ -146,6 +146,7 @@ def draws(asked: Comparison) -> None:
             "kernel-error",
             *computations.made_once("error", asked, of, make),
             texts.reading(found, table, slopes, asked.norm, m),
+            is_steady=True,
             norm=kernel_error.NORM_NAMES[asked.norm],
             maps=kernel_error.joined_names(asked.variants),
             about=about(asked.spec),

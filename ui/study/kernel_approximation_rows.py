@@ -266,6 +266,7 @@ def _matrices(view: View) -> None:
     FIGURES.show(
         "kernel-matrices",
         *computations.made_once("matrices", view.asked, (view.place, view.differences), make),
+        is_steady=True,
         drawn=drawn(view.asked),
         of=of.format(shown=len(found.K), n=found.n_documents, query=view.query_id),
         n=found.n_documents,
@@ -282,6 +283,7 @@ def _plane(view: View) -> None:
     FIGURES.show(
         "kernel-plane",
         *computations.made_once("plane", view.asked, (), make),
+        is_steady=True,
         drawn=drawn(view.asked),
         maps=kernel_error.joined_names(view.asked.shown),
     )
@@ -300,6 +302,7 @@ def _draws(view: View, records: list[RunRecord]) -> None:
     FIGURES.show(
         "kernel-draws",
         *computations.made_once("draws", view.asked, of, make),
+        is_steady=True,
         about=about(view.asked.spec),
         of="the documents of row 1" if view.of_query else "the compared training documents",
         m=view.m,
@@ -341,6 +344,7 @@ def _rankings(view: View, models: dict[str, RunRecord]) -> None:
     FIGURES.show(
         "kernel-rankings",
         *computations.made_once("rankings", view.asked, of, make),
+        is_steady=True,
         drawn=drawn(view.asked),
         query=view.query_id,
         k=k,
