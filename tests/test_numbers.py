@@ -59,3 +59,4 @@ def test_powers_sizes_and_spaces() -> None:
         unbroken("at m = 50, p = 0.54")
         == "at m\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}50, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.54"
     )
+    assert unbroken("95 % of 40") == "95\N{NO-BREAK SPACE}% of 40"

@@ -68,8 +68,8 @@ def metric_in_words(value: float) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return a text that does not break around its equals signs: "m = 50" stays on one line."""
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    """Return a text that does not break around equals signs, nor before percent signs: "m = 50", "95 %"."""
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}").replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def interval_in_words(low: float, high: float, form: str = "+z.3f", level: str = "95 %") -> str:
