@@ -45,6 +45,7 @@ def test_bars_begin_where_the_one_before_ends() -> None:
     ends = np.array(bars.base[:-1]) + np.array(bars.x[:-1])
     np.testing.assert_allclose(bars.base[1:-1], ends[:-1])
     assert ends[-1] == pytest.approx(VALUES.sum())
+    assert [line.x0 for line in figure.layout.shapes] == pytest.approx([*ends, 0.0]), "steps, then zero"
     assert (bars.base[-1], bars.x[-1]) == (0.0, pytest.approx(VALUES.sum()))
     colours = bars.marker.color
     assert colours[0] == margin_explanation.BELOW_COLOUR

@@ -76,19 +76,21 @@ def waterfall_figure(table: pd.DataFrame, margin: float, k: int = MOST) -> go.Fi
         hovertemplate="%{customdata[0]}: %{x:+.4g}<br>%{customdata[1]}<extra></extra>",
     )
     ends = [*(bars["start"] + bars["share"])]
-    for row, end in enumerate(ends):
-        fig.add_shape(
-            type="line", x0=end, x1=end, y0=row - 0.4, y1=row + 1.4, line={"width": 1, "color": EVEN_COLOUR}
-        )
-    fig.add_vline(x=0.0, line={"width": 1, "color": "#7f7f7f"})
+    shapes = [_upright(end, EVEN_COLOUR, y0=row - 0.4, y1=row + 1.4) for row, end in enumerate(ends)]
+    zero = _upright(0.0, "#7f7f7f", y0=0, y1=1, yref="y domain")
     add_numbers(fig, shares)
     return finished(
         fig,
+        shapes=[*shapes, zero],  # all at once: with each one added, Plotly copies the earlier ones
         height=70 + PITCH * len(shares),
         xaxis={"title": "f(A) − f(B), share by share"},
         yaxis=row_axis([*bars["label"], "<b>margin</b>"]),
         **_BARS_LAYOUT,
     )
+
+
+def _upright(x: float, colour: str, **ends: Any) -> dict[str, Any]:
+    return {"type": "line", "x0": x, "x1": x, "line": {"width": 1, "color": colour}} | ends
 
 
 def _colour(share: float) -> str:

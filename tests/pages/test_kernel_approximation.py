@@ -127,14 +127,14 @@ def test_draws_that_take_long_follow(
     assert figures(app) == at_once
 
 
-def test_the_effective_dimension_moves_with_C(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", view="Spectrum", c=-4, **QUICK)
+def test_the_effective_dimension_moves_with_C(open_page: Opener, quick: dict[str, Any]) -> None:
+    app = open_page("kernel_approximation", view="Spectrum", c=-4, g=-2, **quick)
     first = words(app)
-    X = open_fold(find_datasets()["synthetic-demo"], "Fold1").train.X
+    X = open_fold(find_datasets()["edge"], "Fold1").train.X
     low, high = kernel_spectrum(X, RBF(0.25)).effective_dimension(2.0**-4)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] in first
     assert "eigenvalue 25 of K" in lines(named_figures(app)["kernel-spectrum"])
-    changed = open_page("kernel_approximation", view="Spectrum", c=2, **QUICK)
+    changed = open_page("kernel_approximation", view="Spectrum", c=2, g=-2, **quick)
     assert dimension_words((low, high), "2⁻⁴", 25, len(X))[0] not in words(changed)
     assert "At C = 2² the effective dimension" in words(changed)
     assert lines(named_figures(changed)["kernel-spectrum"]) == lines(named_figures(app)["kernel-spectrum"])

@@ -324,14 +324,14 @@ def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "settings",
-    [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge"}],
+    [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge", "tol": 1e-2}],
     ids=str,
 )
 def test_a_start_from_a_sample_is_the_same_as_in_this_process(
     settings: dict[str, Any], cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(objective, "SAMPLED", 1)  # let a small fit count as large
-    data = make_data(n_queries=320, documents_per_query=(20, 40), n_features=12, seed=0)
+    data = make_data(n_queries=320, documents_per_query=(3, 6), n_features=6, seed=0)
     here, there = (
         RankSVM(**({"gamma": 0.3, "C": 0.02} | settings)).fit_in_shards(data, where)
         for where in (Here(5, threads=2), cluster)

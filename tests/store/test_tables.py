@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest_store import BOTH, GRID
+from conftest_warm import apart
 from sqlalchemy import text
 
 from rankviz import RunRecord, RunSpec
@@ -24,10 +25,14 @@ SAID = (
     "The database of runs is of another version of rankviz: it is kept as runs.set-aside-1.sqlite, and a new "
     "database begins."
 )
-OPEN = (
-    "from rankviz.store import RunStore; s = RunStore(); print(s.database.notice); "
-    "s.studies.of('me'); s.close()"
-)
+
+
+def opened(said: Path) -> None:
+    """Open the store, use it, and write down what it says."""
+    store = RunStore()
+    store.studies.of("me")
+    said.write_text(store.database.notice)
+    store.close()
 
 
 def other_version(address: str, record: RunRecord, version: int | None) -> None:
@@ -106,13 +111,12 @@ def test_what_a_killed_process_left_in_the_log_is_kept(old: Path) -> None:
 
 def test_processes_that_start_at_once_set_it_aside_once(old: Path) -> None:
     before = digest(old)
-    processes = [
-        subprocess.Popen([sys.executable, "-c", OPEN], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(2)
-    ]
-    told = [process.communicate(timeout=120) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], told
-    assert sorted(out.decode().strip() for out, _ in told) == ["", SAID]
+    said = [old.parent / f"{number}.txt" for number in range(2)]
+    processes = [apart(opened, file) for file in said]
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert sorted(file.read_text() for file in said) == ["", SAID]
     assert sorted(path.name for path in old.parent.glob("runs.*")) == [
         "runs.set-aside-1.sqlite",
         "runs.sqlite",

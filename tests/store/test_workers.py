@@ -15,6 +15,7 @@ import pytest
 from conftest_jobs import MANY, SPEC, wait_for
 from conftest_jobs import ended as ended_job
 from conftest_store import BOTH, Sleeper
+from conftest_warm import start_warm
 from sqlalchemy import insert, select
 
 from rankviz import RunSpec
@@ -139,7 +140,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     found = list[ProcessId]()
 
     def noting(command: list[str], environment: dict[str, str], log: Path) -> ProcessId:
-        found.append(start(command, environment, log))
+        found.append(start_warm(command, environment, log))
         return found[-1]
 
     monkeypatch.setattr("rankviz.store.execution.start", noting)

@@ -132,7 +132,7 @@ def roots_of_all() -> tuple[Path, ...]:
 
 
 @st.cache_resource(ttl=10, max_entries=8, show_spinner=False)
-def _roots(named: list[str], environment: str) -> tuple[Path, ...]:  # noqa: ARG001 - part of the key
+def _roots(named: list[str], environment: str) -> tuple[Path, ...]:  # the second is part of the key
     return data_roots(named)
 
 
