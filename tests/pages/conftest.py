@@ -23,6 +23,7 @@ from rankviz.datasets import Fold, write_letor
 from rankviz.runs.starting_points import StartingPoint, starting_point
 from rankviz.store import RunStore
 from rankviz.store.execution import worker_processes
+from ui.controls.link import _PLACE
 from ui.defaults import page_hash, through_router
 from ui.model.what_if_models import memory
 from ui.shell import page
@@ -209,6 +210,7 @@ def open_by_menu(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> Callable
             app.run()
         if page != "home":
             app.switch_page(f"pages/{page}.py")
+            del app.session_state[_PLACE]  # the router's, which does not run with a page that AppTest opens
         app.query_params.update(link)
         return drawn(app, faults)
 
