@@ -22,7 +22,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import REPOSITORY, AppError, Server, app_server, chromium, open_page, wait_settled
 from tools.stored import FILE, Stored, small_disk, stored
-from ui.shell.words import MORE_TO_COME
 
 LONG = "ndcg_vs_m?seeds=10&upto=2000"
 """A page with a curve that takes some minutes, which it offers to train in the background."""
@@ -125,7 +124,7 @@ def workers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         kill_at_work(page, store)
         made = store.made(job)
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("others-go-on", page, MORE_TO_COME)
+        yield Moment("others-go-on", page, "runs ready")
         page.context.close()
 
 
@@ -183,7 +182,7 @@ def servers(browser: Browser, scratch: Path) -> Iterator[Moment]:
         made = store.made(job)
         page.goto(f"{second.url}/{LONG}")  # never at rest: it draws anew with every run that the job makes
         wait(page, lambda: store.made(job) >= made + 3)
-        yield Moment("killed-server", page, MORE_TO_COME)
+        yield Moment("killed-server", page, "runs ready")
         stop(page, store, job)
         yield Moment("stopped-from-another-server", page, "Stopped")
         page.context.close()

@@ -74,7 +74,7 @@ def test_start_watch_reload_stop_and_another_visitor(
 
     other = browser.new_context().new_page()  # a profile of its own, so another visitor
     other.goto(address(page))
-    expect(other.get_by_text("Many seeds")).to_be_visible()
+    expect(other.get_by_text("Another visitor asked for the same runs")).to_be_visible()
     expect(other.get_by_text(re.compile(r"[1-9]\d* records are there"))).to_be_visible()
     expect(other.get_by_role("button", name="Stop the job")).to_have_count(0)
     assert not store.job(job).stopping

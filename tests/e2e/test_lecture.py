@@ -151,6 +151,7 @@ def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: P
     for shown in ("", "&large=true", "&large=true&alone=true"):
         open_page(page, f"{server.url}/lessons?step=2&class={code}&at=1{shown}")
         header, ways = box(page.get_by_test_id("stHeader")), page.locator(".lesson .ways button")
+        expect(ways.first).to_be_visible()
         assert len({box(one)["y"] for one in ways.all()}) == 1, shown
         chart = box(page.locator(".st-key-class-gaps"))
         assert chart["y"] >= header["y"] + header["height"], shown

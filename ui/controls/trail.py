@@ -23,7 +23,7 @@ from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import metric_menu
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import TITLE
+from ui.shell.page import TITLE, make_job_place
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 from ui.work.metrics import measured
@@ -39,7 +39,8 @@ _TRAIL, _KEPT, _MOVED, _VIEWED = "trail", "trail-kept", "trail-moved", "trail-vi
 
 
 def place() -> DeltaGenerator:
-    """Return the line for the effect, below the head of a page; its height stays when it is filled."""
+    """Return the line for the effect, below a page's head; a job takes its place, and its height stays."""
+    make_job_place()
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="effect")
     line.empty()  # else there is no line until it is filled
     return line

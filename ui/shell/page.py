@@ -18,19 +18,24 @@ from ui.shell.terms import show_glossary
 
 
 def head(title: str, about: str = "") -> DeltaGenerator:
-    """Draw title, glossary and subject, and make the place of jobs below them; return their row."""
+    """Draw title, glossary and subject; return their row."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.title(title, width="content", anchor=False)
     with row:
         show_glossary()
     if about:
         show_subject(row, about)
-    st.session_state[_JOBS] = st.container(key=f"{KEPT_ALONE}-jobs", gap=None)
+    st.session_state.pop(_JOBS, None)
     return row
 
 
+def make_job_place() -> None:
+    """Make a place for jobs here, where figures that appear do not push them down."""
+    st.session_state[_JOBS] = st.container(key=f"{KEPT_ALONE}-jobs", gap=None)
+
+
 def job_place() -> DeltaGenerator:
-    """Return the place of jobs below the title, where figures that appear do not push them down."""
+    """Return the page's place for jobs; a container here if it has none."""
     return st.session_state.get(_JOBS) or st.container()
 
 
