@@ -237,6 +237,9 @@ def test_runs_have_less_time_while_a_page_of_another_session_runs(
     assert given == [(SCRIPT_THREAD, page_jobs.LIVE_LIMIT), (SCRIPT_THREAD, CROWDED_LIMIT)]
     monkeypatch.setattr("ui.work.jobs.CROWDED_SECONDS", 0.0)
     open_page("train", m=5)
+    assert given.pop() == given[1], "without a worker a job would begin late"
+    monkeypatch.setattr("ui.work.jobs.worker_processes", lambda _: [object()])
+    open_page("train", m=5)
     assert len(given) == 2, "a job begins at once"
     ended.set()
     other.join()

@@ -29,6 +29,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import reason_not_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError
+from rankviz.store.execution import worker_processes
 from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
 from ui.shell.errors import end_page, errors_as_sentences
@@ -249,7 +250,7 @@ def _make_now(short: list[RunSpec], predicted: float) -> str:
     if _slow() & set(short):
         return ""
     crowded = _others_run()
-    if crowded and predicted > CROWDED_SECONDS:
+    if crowded and predicted > CROWDED_SECONDS and _has_workers():
         return words.CROWDED
     try:
         # if another visitor has tried meanwhile, they continue in that job
@@ -261,6 +262,13 @@ def _make_now(short: list[RunSpec], predicted: float) -> str:
     except NoTurn:
         return words.CROWDED
     return ""
+
+
+def _has_workers() -> bool:
+    """Return True if workers wait for jobs: a class that opens a page would wait for the start of one."""
+    with suppress(StoreError):
+        return bool(worker_processes(run_store.run_store()))
+    return False
 
 
 def _others_run() -> bool:
