@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +17,15 @@ from ui.compare.runs import _says_anything
 from ui.shell.figures import alt_of
 from ui.study.sweep_words import at_the_edge
 from ui.work.watching import _of_the_current
+
+
+def test_no_text_replaces_another_of_the_same_name() -> None:
+    found = sorted((Path(__file__).parents[1] / "ui").rglob("*words.py"))
+    assert found
+    for path in found:
+        assigned = [one for one in ast.parse(path.read_text("utf-8")).body if isinstance(one, ast.Assign)]
+        names = Counter(ast.unparse(target) for one in assigned for target in one.targets)
+        assert not [name for name, times in names.items() if times > 1], path
 
 
 def test_a_job_that_has_runs_ready_is_not_starting() -> None:

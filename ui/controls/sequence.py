@@ -389,7 +389,7 @@ def in_words(report: Report, at: int) -> str:
     """Say how many participants are at a view, before and after it; 0 is the list of views."""
     views, everyone = report.views, report.views.total()
     here, before = views[at], sum(n for view, n in views.items() if view < at)
-    said = (words.PARTICIPANTS if at else words.WAITING) if everyone else words.NOBODY
+    said = (words.PARTICIPANTS if at else words.CLASS_WAITING) if everyone else words.NOBODY
     return said.format(all=everyone, here=here, before=before, beyond=everyone - here - before)
 
 

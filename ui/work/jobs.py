@@ -245,12 +245,15 @@ def _follow(job: WatchedStatus, title: str, wanted: list[RunSpec]) -> None:
     watch(job, place=title, note=note_on(job), wanted=wanted)
 
 
-def _make_now(short: list[RunSpec], predicted: float) -> str:
-    """Make runs while the visitor waits; return why they continue as a job, "" if not tried."""
+def _make_now(short: list[RunSpec], seconds: float) -> str:
+    """Make runs of so many predicted seconds while the visitor waits.
+
+    Return why they continue as a job, "" if not tried.
+    """
     if _slow() & set(short):
         return ""
     crowded = _others_run()
-    if crowded and predicted > CROWDED_SECONDS and _has_workers():
+    if crowded and seconds > CROWDED_SECONDS and _has_workers():
         return words.CROWDED
     try:
         # if another visitor has tried meanwhile, they continue in that job
