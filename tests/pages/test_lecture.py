@@ -155,7 +155,7 @@ def test_a_class_counts_each_participant_once_at_the_latest_view() -> None:
     classes.arrive(code, "d", 0)
     found = classes.report(code)
     assert found is not None
-    assert in_words(found, 0) == words.WAITING.format(all=4, here=1, beyond=3)
+    assert in_words(found, 0) == words.CLASS_WAITING.format(all=4, here=1, beyond=3)
     assert in_words(replace(found, views=Counter()), 2) == words.NOBODY
 
 
