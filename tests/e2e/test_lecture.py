@@ -15,13 +15,13 @@ from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, texts
 from ui.shell.words import (
     CLASS_CLOSED,
+    CLASS_WAITING,
     EDIT_LECTURE,
     GO_TO_VIEW,
     IN_CLASS,
     NO_PREDICTIONS,
     NOBODY,
     WAIT,
-    WAITING,
 )
 from ui.work.classes import LENGTH
 
@@ -38,7 +38,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     told = other.locator(".class-place")
     expect(told).to_have_text(f"{IN_CLASS} {WAIT}")
     assert barriers(other) == []
-    waiting = page.get_by_text(WAITING.format(all=1, here=1, beyond=0))
+    waiting = page.get_by_text(CLASS_WAITING.format(all=1, here=1, beyond=0))
     expect(waiting).to_be_visible(timeout=15_000)
     page.locator("a.lecture-start").last.click()
     bar = progress = page.locator(".st-key-ways-sequence")
