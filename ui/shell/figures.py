@@ -158,19 +158,25 @@ def show_figure(
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row.expander("Save", icon=":material/download:", type="compact"):
-        for label, made, kind in (
-            ("Figure (HTML)", lambda: _page(figure, caption), "html"),
-            ("Numbers (CSV)", lambda: as_csv(table), "csv"),
-        ):
-            file, widget = f"{key}.{kind}", {"key": f"{key}-{kind}", "on_click": "ignore", "width": "stretch"}
-            st.download_button(label, made, file, f"text/{kind}", **widget)
-        picture_menu(figure, key, caption)
+    with row:
+        save = partial(_save, figure, table, key, caption)
+        folded("Save", f"{key}-save", save, icon=":material/download:", type="compact")
     if _METRIC.search(" ".join((answer, caption))):
         link_to_definitions(row, key)
     if is_on(ALONE):
         end_page()
     return event
+
+
+def _save(figure: go.Figure, table: pd.DataFrame, key: str, caption: str) -> None:
+    """Draw the buttons that save a figure; the nine elements of each figure would slow every script."""
+    for label, made, kind in (
+        ("Figure (HTML)", lambda: _page(figure, caption), "html"),
+        ("Numbers (CSV)", lambda: as_csv(table), "csv"),
+    ):
+        file, widget = f"{key}.{kind}", {"key": f"{key}-{kind}", "on_click": "ignore", "width": "stretch"}
+        st.download_button(label, made, file, f"text/{kind}", **widget)
+    picture_menu(figure, key, caption)
 
 
 _METRIC = re.compile(
@@ -256,14 +262,15 @@ def _signed(value: float, form: str) -> str:
 
 @st.fragment
 @errors_as_sentences()
-def folded(label: str, key: str, draw: Callable[[], object]) -> None:
+def folded(label: str, key: str, draw: Callable[[], object], **look: Any) -> None:
     """Draw what a visitor can open; it is computed and sent only while it is open.
 
-    With the first table the browser loads scripts of 1.2 MB, which would hold up the figures.
+    With the first table the browser loads scripts of 1.2 MB, which would hold up the figures. `look` has
+    more arguments of `st.expander`.
     """
     if key in st.session_state:
         st.session_state[key] = st.session_state[key]  # else another label would close it
-    box = st.expander(label, key=key, on_change="rerun")
+    box = st.expander(label, key=key, on_change="rerun", **look)
     if box.open:
         with box:
             draw()
