@@ -117,6 +117,16 @@ test("a slider stands above its value on the chart below", () => {
   }
 });
 
+test("points of a curve that are not drawn yet wait level with the first", () => {
+  for (const name of ["loss", "regularisation"]) {
+    const scene = SCENES[name](stageOf(read(name)));
+    scene.show(1, null, false);
+    scene.paint.grips.get("sketch 3").nudge(0, 5);
+    const heights = scene.sketch.xs.map((_, k) => scene.paint.known.get(`grips sketch ${k}`).attributes.cy);
+    assert.equal(new Set(heights).size, 1, name);
+  }
+});
+
 test("lesson 1 names its axes and ticks inside the figure", () => {
   for (const [width, height] of SIZES) {
     const stage = stageOf(read("pairs"), { width, height }), scene = SCENES.pairs(stage);
