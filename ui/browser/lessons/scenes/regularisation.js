@@ -147,8 +147,8 @@ class Regularisation extends Scene {
 
   // The slider of C, and the two buttons of free play; returns the height that they use.
   drawControls({ x, y, width }, wide) {
-    const { words } = this.stage, top = y + (wide ? 40 : 14), left = x + 46, whole = width - 58; // as the chart
-    parts.drawSlider(this.paint, "C", { x: left, y: top, width: whole }, {
+    const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
+    parts.drawSlider(this.paint, "C", { x: x + 46, y: top, width: width - 58 }, { // as the chart
       name: words.slider, values: ALL, at: ALL.indexOf(this.exponent),
       text: (one) => filled(words.value, { C: powerOf(one), length: this.facts().length }),
       set: (to) => this.tell(ALL[to], this.choice),
@@ -156,7 +156,7 @@ class Regularisation extends Scene {
     if (this.step !== FREE) return 0;
     ["mended", "twice"].forEach((name, k) => {
       const press = () => this.tell(this.exponent, { ...this.choice, [name]: !this.choice[name] });
-      const half = (whole - 12) / 2, place = { x: left + k * (half + 12), y: top + 44, width: half };
+      const place = { x: x + 14 + k * (half + 12), y: top + 44, width: half };
       parts.drawButton(this.paint, name, place, words.buttons[name], press, this.choice[name]);
     });
     return top - y + 88;
