@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from helpers import query_of
 from playwright.sync_api import Page, expect
 
@@ -52,6 +53,40 @@ def test_the_figure_stays_in_view_beside_a_long_text(server: Server, page: Page)
     assert box is not None
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= 720
+
+
+def test_a_new_step_begins_at_its_top_on_a_phone(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 850})
+    open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess={GUESSES['loss']}")
+    page.locator(".lesson .text p").last.scroll_into_view_if_needed()
+    page.get_by_test_id("stMain").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+    expect(page.locator(".lesson h2")).not_to_be_in_viewport()
+    page.locator(".lesson .ways .main").click()
+    expect(page.locator(".lesson h2")).to_be_in_viewport(ratio=1)
+    box, menu = (page.locator(one).bounding_box() for one in (".lesson", "[data-testid=stHeader]"))
+    assert box is not None
+    assert menu is not None
+    assert box["y"] >= menu["y"] + menu["height"]
+
+
+FOCUS = """one => {
+    one.blur();
+    const before = getComputedStyle(one).stroke;
+    one.focus();
+    const { stroke, fill } = getComputedStyle(one);
+    return [before, fill, stroke];
+}"""
+
+
+@pytest.mark.parametrize("lesson", ["pairs", "ndcg", "loss", "newton", "kernel", "alpha"])
+def test_the_focus_is_seen_in_the_figure(server: Server, page: Page, lesson: str) -> None:
+    open_page(page, f"{server.url}/lessons?lesson={lesson}&step=1&guess={GUESSES[lesson]}")
+    for step in (2, 4, 5):
+        page.locator(".lesson .steps button").nth(step - 1).click()
+        page.keyboard.press("Tab")  # from now on the browser shows the focus
+        for grip in page.locator(".lesson .figure .grip[tabindex]").all():
+            *without, ring = grip.evaluate(FOCUS)
+            assert ring not in without, (step, grip.get_attribute("aria-label"))
 
 
 def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
@@ -110,6 +145,7 @@ def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:
     wait_settled(page)
     assert query_of(page)["lesson"] == "ndcg"
     assert "guess" not in query_of(page)
+    expect(status).to_have_text("")  # what the last lesson told stays there
 
     open_page(page, f"{server.url}/{address}")  # the documents of the lesson in the Playground
     expect(page.locator(".playground .mark.document")).to_have_count(8)

@@ -100,6 +100,33 @@ test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one co
   }
 });
 
+test("a slider stands above its value on the chart below", () => {
+  const cases = [["regularisation", "C", "now validation"], ["kernel", "gamma", "now validation"],
+    ["nystroem", "m", "now error"], ["fourier", "m", "now"]];
+  for (const [width, height] of SIZES) {
+    for (const [name, knob, point] of cases) {
+      const scene = SCENES[name](stageOf(read(name), { width, height }));
+      scene.show(4, "shown", false);
+      for (const by of [2, 1]) {
+        scene.paint.grips.get(knob).nudge(by, 0);
+        const place = (key) => scene.paint.known.get(key).attributes.cx;
+        const [above, below] = [`grips ${knob}`, `over ${point}`].map(place);
+        assert.ok(Math.abs(above - below) < 0.01, `${name}, ${width} pixels: ${above} and ${below}`);
+      }
+    }
+  }
+});
+
+test("points of a curve that are not drawn yet wait level with the first", () => {
+  for (const name of ["loss", "regularisation"]) {
+    const scene = SCENES[name](stageOf(read(name)));
+    scene.show(1, null, false);
+    scene.paint.grips.get("sketch 3").nudge(0, 5);
+    const heights = scene.sketch.xs.map((_, k) => scene.paint.known.get(`grips sketch ${k}`).attributes.cy);
+    assert.equal(new Set(heights).size, 1, name);
+  }
+});
+
 test("lesson 1 names its axes and ticks inside the figure", () => {
   for (const [width, height] of SIZES) {
     const stage = stageOf(read("pairs"), { width, height }), scene = SCENES.pairs(stage);

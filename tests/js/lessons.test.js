@@ -47,6 +47,7 @@ test("the hash of a file has the state; unknown lessons lead to the first one", 
 
 test("names in braces are filled, others stay, and minus signs are long", () => {
   assert.equal(filled("{a} of {b}, {c}", { a: "2", b: "3" }), "2 of 3, {c}");
+  assert.equal(filled("{a} % of {n} × 3", { a: "5", n: "40" }), "5\u00a0% of 40\u00a0×\u00a03", "on one line");
   assert.deepEqual([-0.001, -1.239, 2].map((one) => number(one)), ["0.00", "−1.24", "2.00"]);
 });
 
@@ -165,6 +166,15 @@ test("a stroke sets every value that it passes, and gaps are bridged", () => {
   assert.deepEqual(sketch.values(), sketch.drawn);
   assert.deepEqual(bridged([null, 1, null, 3, null]), [1, 1, 2, 3, 3]);
   assert.ok(sketch.fits([0, 0, 0, 0, 2]) && !sketch.fits([0, 0]) && !sketch.fits([0, 0, 0, 0, 3]));
+});
+
+test("keys move each handle from where it is drawn", () => {
+  const sketch = new Sketch([0, 1, 2, 3], [0, 2], 0.5);
+  assert.deepEqual(sketch.heights(), [0, 0, 0, 0]);
+  sketch.nudge(1, 3);
+  assert.deepEqual(sketch.heights(), [1.5, 1.5, 1.5, 1.5]);
+  sketch.nudge(3, -1);
+  assert.deepEqual(sketch.heights(), [1.5, 1.5, 1.25, 1]);
 });
 
 test("a straight stroke is drawn straight, and a value that is dragged up follows", () => {

@@ -112,6 +112,7 @@ class Lesson {
   begin(text, dark, state) {
     this.scene?.stop();
     this.text = text;
+    this.status.textContent = "";
     this.svg.replaceChildren();
     const { clientWidth: width, clientHeight: height } = this.figure;
     this.stage = {
@@ -214,6 +215,7 @@ class Lesson {
     this.makeDots();
     this.makeText();
     this.facts();
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // the last text was read to its end
   }
 
   makeDots() {

@@ -29,6 +29,10 @@ export const themeColour = ({ svg }, name) => getComputedStyle(svg).getPropertyV
 export const within = (value, low, high) => Math.min(Math.max(value, low), high);
 export const asShare = (value) => within(value, 0, 1);
 
+// Return the position of the nearest of a list's numbers.
+export const nearest = (list, to) => (
+  list.reduce((best, one, k) => (Math.abs(one - to) < Math.abs(list[best] - to) ? k : best), 0));
+
 // --- charts -------------------------------------------------------------------------------------------------
 
 function scale([low, high], from, to, log) {
@@ -137,23 +141,25 @@ export function apart(points, least) {
 // --- controls -----------------------------------------------------------------------------------------------
 
 // Draw a slider over a list of values: { name, values, at (its position), text(value), set(position) }; `unset` is
-// true until the reader has moved it, so that its first position can be chosen too.
+// true until the reader has moved it, so that its first position can be chosen too. `along` is the scale of a chart
+// below, for values and knob one above the other.
 export function drawSlider(paint, key, { x, y, width }, slider) {
-  const { name, values, at, text, set, unset, colour = "var(--accent)" } = slider;
-  const last = values.length - 1, px = x + (width * at) / last;
+  const { name, values, at, text, set, unset, colour = "var(--accent)", along } = slider;
+  const last = values.length - 1, places = values.map((one, k) => along?.(one) ?? x + (width * k) / last);
   paint.put("labels", `${key} name`, "text", { x, y, style: "text-anchor:start" }, name);
   paint.put("labels", `${key} value`, "text", { x: x + width, y, style: "text-anchor:end" }, text(values[at]));
   paint.put("back", `${key} track`, "path", { d: `M${x} ${y + 24}H${x + width}`, ...strokeOf(EDGE, 5) });
   const move = (to) => {
-    const place = within(Math.round(to), 0, last);
+    const place = within(to, 0, last);
     if (place !== at || unset) set(place);
   };
   paint.grip("grips", `${key} track`, "rect", {
     x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
     style: "stroke:none",
-  }, { drag: (left) => move(((left - x) / width) * last) });
+  }, { drag: (px) => move(nearest(places, px)) });
   paint.grip("grips", key, "circle", {
-    cx: px, cy: y + 24, r: 12, "aria-label": name, style: styled({ fill: colour, "pointer-events": "none" }),
+    cx: places[at], cy: y + 24, r: 12, class: "knob", "aria-label": name,
+    style: styled({ fill: colour, "pointer-events": "none" }),
   }, {
     value: { now: at, low: 0, high: last, text: text(values[at]) },
     nudge: (right, up) => move(at + right + up),
@@ -162,9 +168,8 @@ export function drawSlider(paint, key, { x, y, width }, slider) {
 
 // Draw a button; `pressed` is true or false for one that stays down.
 export function drawButton(paint, key, { x, y, width }, text, press, pressed = null) {
-  const on = pressed ? { fill: "var(--accent)", stroke: "var(--accent)" } : { fill: "var(--soft)", stroke: EDGE };
   paint.grip("grips", key, "rect", {
-    x, y, width, height: 34, rx: 6, style: styled(on), "aria-label": text,
+    x, y, width, height: 34, rx: 6, class: "button", "aria-label": text,
     "aria-pressed": pressed === null ? null : String(pressed),
   }, { press });
   paint.put("grips", `${key} text`, "text", {

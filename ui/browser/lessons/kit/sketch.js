@@ -7,6 +7,7 @@
 //   sketch.values()   one y for each x, or null before at least three are drawn
 
 import { mix } from "./motion.js";
+import { nearest } from "./parts.js";
 import { number } from "./words.js";
 
 const ENOUGH = 3;
@@ -54,18 +55,18 @@ export class Sketch {
       this.drawn[k] = from.value + ((value - from.value) * (one - from.x)) / (x - from.x);
       from.passed.add(k);
     });
-    const at = this.nearest(x), close = Math.abs(x - this.xs[at]) <= NEAR * Math.abs(this.xs[1] - this.xs[0]);
+    const at = nearest(this.xs, x), close = Math.abs(x - this.xs[at]) <= NEAR * Math.abs(this.xs[1] - this.xs[0]);
     if (close || !from.passed.has(at)) this.drawn[at] = value;
     this.last = { x, value, passed: from.passed };
   }
 
-  nearest(x) {
-    return this.xs.reduce((best, one, k) => (Math.abs(one - x) < Math.abs(this.xs[best] - x) ? k : best), 0);
+  // The height of each handle: those not drawn yet wait level with the others, where a key finds them.
+  heights() {
+    return bridged(this.drawn).map((one) => one ?? this.low);
   }
 
   nudge(k, by) {
-    const now = this.drawn[k] ?? bridged(this.drawn)[k] ?? this.low;
-    this.drawn[k] = Math.min(Math.max(now + this.step * by, this.low), this.high);
+    this.drawn[k] = Math.min(Math.max(this.heights()[k] + this.step * by, this.low), this.high);
   }
 
   line(paint, layer, plot) {
@@ -82,8 +83,9 @@ export class Sketch {
       drop: () => { this.last = null; },
     });
     this.line(paint, layer, plot);
+    const heights = this.heights();
     this.xs.forEach((x, k) => {
-      const y = this.drawn[k] ?? this.low, set = this.drawn[k] === null ? "" : " set";
+      const y = heights[k], set = this.drawn[k] === null ? "" : " set";
       paint.grip(grips, `sketch ${k}`, "circle", {
         cx: plot.x(x), cy: plot.y(y), r: 6, class: `dot${set}`, "aria-label": label(x),
       }, {

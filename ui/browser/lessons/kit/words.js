@@ -2,8 +2,9 @@
 
 export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−");
 
-// Fill names in braces: "{wrong} of {all}".
-export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole);
+// Fill names in braces: "{wrong} of {all}". No line ends within "59 %" or "3 × 3".
+export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole)
+  .replace(/(\d) %/g, "$1\u00a0%").replace(/(\d) × (\d)/g, "$1\u00a0×\u00a0$2");
 
 // Facts of any kind as texts.
 export const texts = (found) => Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));

@@ -102,9 +102,11 @@ class Fourier extends Scene {
     this.paint.draw(() => {
       if (row) this.drawRow(row);
       if (free) this.drawMaps(context, maps);
-      if (free) this.drawControls(side);
-      if (step === GUESS) this.drawGuess(side);
-      if (step > QUESTION) this.drawErrors({ ...side, y: side.y + above, height: side.height - above });
+      if (step === QUESTION) return;
+      const plot = this.errorsChart({ ...side, y: side.y + above, height: side.height - above });
+      if (free) this.drawControls(side, plot);
+      if (step === GUESS) this.drawGuess(side, plot);
+      this.drawErrors(plot);
     });
   }
 
@@ -165,14 +167,14 @@ class Fourier extends Scene {
     });
   }
 
-  drawControls({ x, y, width }) {
+  drawControls({ y }, { left, width, x: along }) {
     const { words, dark } = this.stage, colour = parts.methodColour("fourier", dark);
-    parts.drawSlider(this.paint, "m", { x: x + 14, y: y + 12, width: width - 28 }, {
-      name: words.slider, values: SIZES, at: SIZES.indexOf(this.m), colour, text: (m) => `m = ${m}`,
+    parts.drawSlider(this.paint, "m", { x: left, y: y + 12, width }, {
+      name: words.slider, values: SIZES, at: SIZES.indexOf(this.m), along, colour, text: (m) => `m = ${m}`,
       set: (to) => this.tell(SIZES[to], this.seed),
     });
     const again = () => this.tell(this.m, this.seed + 1);
-    parts.drawButton(this.paint, "again", { x: x + 14, y: y + 60, width: 150 }, words.again, again);
+    parts.drawButton(this.paint, "again", { x: left, y: y + 60, width: 150 }, words.again, again);
   }
 
   tell(m, seed) {
@@ -180,9 +182,9 @@ class Fourier extends Scene {
     this.announce();
   }
 
-  drawGuess({ x, y, width }) {
-    parts.drawSlider(this.paint, "guess", { x: x + 14, y: y + 14, width: width - 28 }, {
-      name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), colour: "var(--guess)",
+  drawGuess({ y }, { left, width, x: along }) {
+    parts.drawSlider(this.paint, "guess", { x: left, y: y + 14, width }, {
+      name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), along, colour: "var(--guess)",
       text: (m) => `m = ${m}`, set: (to) => {
         this.chosen = GUESSES[to];
         this.refresh();
@@ -190,15 +192,23 @@ class Fourier extends Scene {
     });
   }
 
-  // Error against m: before the reveal only its start, then up to the present m.
-  drawErrors(box) {
-    const { words, dark } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
-    const orange = parts.methodColour("fourier", dark), [low, high] = free ? [1, 400] : [8, 220];
-    const [least, most] = free ? [LEAST, MOST] : [0.1, 0.8], log = true;
+  errorsChart(box) {
+    const { words } = this.stage, free = this.step === FREE, log = true;
     const ticks = (values) => values.map((value) => [value, String(value)]);
-    const plot = parts.chart(box,
-      { ends: [low, high], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]), name: words.count },
-      { ends: [least, most], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]), name: words.error });
+    return parts.chart(box, {
+      ends: free ? [1, 400] : [8, 220], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]),
+      name: words.count,
+    }, {
+      ends: free ? [LEAST, MOST] : [0.1, 0.8], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]),
+      name: words.error,
+    });
+  }
+
+  // Error against m: before the reveal only its start, then up to the present m.
+  drawErrors(plot) {
+    const { dark } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
+    const { x: { ends: [low, high] }, y: { ends: [least, most] } } = plot.axes;
+    const orange = parts.methodColour("fourier", dark);
     const last = this.step === REVEAL ? this.m : high, clipped = (value) => parts.within(value, least, most);
     const shown = (list) => list.filter((one) => one.m >= low && one.m <= last && one.mean >= least);
     parts.drawAxes(this.paint, "errors", plot);

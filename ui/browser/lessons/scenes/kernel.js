@@ -202,18 +202,18 @@ class Kernel extends Scene {
 
   drawFree(box, wide) {
     const { words } = this.stage, { EXPONENTS: all } = data, top = box.y + (wide ? 40 : 12);
-    parts.drawSlider(this.paint, "gamma", { x: box.x + 14, y: top, width: box.width - 28 }, {
+    const height = Math.min(box.y + box.height - top - 44, 340);
+    const plot = parts.chart({ x: box.x, y: top + 44, width: box.width, height },
+      { ends: [all[0], all.at(-1)], ticks: [-2, 0, 2, 4, 6, 8].map((k) => [k, powerOf(k)]), name: "γ" },
+      { ends: [0.5, 1], ticks: [0.5, 0.75, 1].map((v) => [v, `${percent(v)} %`]), name: words.right });
+    parts.drawAxes(this.paint, "curves", plot);
+    parts.drawSlider(this.paint, "gamma", { x: plot.left, y: top, width: plot.width }, {
       name: words.slider, values: all, at: all.indexOf(this.exponent), text: (one) => `γ = ${powerOf(one)}`,
       set: (to) => {
         this.train(all[to]);
         this.announce(words.model);
       },
     });
-    const height = Math.min(box.y + box.height - top - 44, 340);
-    const plot = parts.chart({ x: box.x, y: top + 44, width: box.width, height },
-      { ends: [all[0], all.at(-1)], ticks: [-2, 0, 2, 4, 6, 8].map((k) => [k, powerOf(k)]), name: "γ" },
-      { ends: [0.5, 1], ticks: [0.5, 0.75, 1].map((v) => [v, `${percent(v)} %`]), name: words.right });
-    parts.drawAxes(this.paint, "curves", plot);
     for (const [part, colour, y] of [["training", "var(--ink)", 0.9], ["validation", "var(--accent)", 0.59]]) {
       const points = curves().map((one) => [one.exponent, one[part]]);
       parts.drawCurve(this.paint, part, plot, points, parts.strokeOf(colour, 3));

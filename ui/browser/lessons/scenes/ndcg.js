@@ -185,7 +185,7 @@ class List extends Scene {
       const points = terms.map(({ discount }, at) => [this.middle(at), this.base - HIGHEST * this.unit * discount]);
       this.paint.put("over", "curve", "polyline", { points: points.map(String).join(" "), class: "curve" });
       terms.forEach(({ discount }, at) => this.paint.put("over", `discount${at}`, "text",
-        { x: points[at][0], y: points[at][1] - 13, class: "small lit" }, number(discount)));
+        { x: points[at][0] + 10, y: points[at][1] - 14, class: "small lit" }, number(discount)));
     }
     if (this.lit !== "ideal") return;
     ideal.forEach(({ product }, at) => {

@@ -253,17 +253,17 @@ class Nystroem extends Scene {
   drawFree(box) {
     const { words, dark } = this.stage, { error, ndcg } = curves(), teal = "var(--accent)";
     const m = this.picked.length, at = Math.max(SIZES.findLastIndex((one) => one <= m), 0);
-    parts.drawSlider(this.paint, "m", { x: box.x + 12, y: box.y + 4, width: box.width - 30 }, {
-      name: words.slider, values: SIZES, at, colour: parts.methodColour("nystroem", dark), text: () => `m = ${m}`,
-      set: (to) => {
-        this.own = false;
-        this.set(data.drawLandmarks("kmeans", 0, SIZES[to]));
-      },
-    });
     const plot = parts.chart({ ...box, y: box.y + 40, height: box.height - 40 },
       { ends: [1, 40], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
       { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: "" });
     parts.drawAxes(this.paint, "curves", plot);
+    parts.drawSlider(this.paint, "m", { x: plot.left, y: box.y + 4, width: plot.width }, {
+      name: words.slider, values: SIZES, at, along: plot.x, colour: parts.methodColour("nystroem", dark),
+      text: () => `m = ${m}`, set: (to) => {
+        this.own = false;
+        this.set(data.drawLandmarks("kmeans", 0, SIZES[to]));
+      },
+    });
     const red = "var(--wrong)", name = (key, y, colour) => (
       parts.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
     parts.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);

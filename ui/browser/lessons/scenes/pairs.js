@@ -260,7 +260,8 @@ class Pairs extends Scene {
     FORMULA_PAIR.forEach((k, which) => {
       const [px, py] = this.at(this.places[k]);
       const named = this.lit === ["xi", "xj"][which] ? "name lit" : "name";
-      this.paint.put("over", `x${which}`, "text", { x: px + 20, y: py - 16, class: named }, ["xᵢ", "xⱼ"][which]);
+      this.paint.put("over", `x${which}`, "text", { x: px + 18, y: py - 18, class: named }, "x");
+      this.paint.put("over", `index${which}`, "text", { x: px + 29, y: py - 11, class: `${named} index` }, "ij"[which]);
     });
   }
 

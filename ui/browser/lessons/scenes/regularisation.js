@@ -148,7 +148,7 @@ class Regularisation extends Scene {
   // The slider of C, and the two buttons of free play; returns the height that they use.
   drawControls({ x, y, width }, wide) {
     const { words } = this.stage, top = y + (wide ? 40 : 14), half = (width - 40) / 2;
-    parts.drawSlider(this.paint, "C", { x: x + 14, y: top, width: width - 28 }, {
+    parts.drawSlider(this.paint, "C", { x: x + 46, y: top, width: width - 58 }, { // as the chart
       name: words.slider, values: ALL, at: ALL.indexOf(this.exponent),
       text: (one) => filled(words.value, { C: powerOf(one), length: this.facts().length }),
       set: (to) => this.tell(ALL[to], this.choice),
