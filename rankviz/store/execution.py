@@ -112,7 +112,7 @@ class LocalWorkers:
                 process.terminate()
             probe_writing(connection)
             reclaim(connection)
-            remove_dead_workers(connection)
+            remove_dead_workers(self.store, connection)
             places = [HERE] * self._missing(connection) + self._idle(connection)
             names = {announce_worker(connection, place): place for place in places}
         self._start(names)
@@ -125,7 +125,7 @@ class LocalWorkers:
             if has_worker_here(connection, place) and not dead_workers(connection):
                 return
         with self.store.database.writing() as connection:
-            remove_dead_workers(connection)
+            remove_dead_workers(self.store, connection)
             if has_worker_here(connection, place):
                 return
             name = announce_worker(connection, place)
@@ -215,9 +215,14 @@ def registered(name: str, place: str = HERE) -> Iterator[RunStore]:
     finally:
         with contextlib.suppress(StoreOutOfReach):
             store.queue.leave(name)
+    remove_empty_log(store, name)
+
+
+def remove_empty_log(store: RunStore, name: str) -> None:
+    """Remove the log of a worker if it says nothing."""
     log = log_folder(store) / f"{name}.log"
     if log.exists() and not log.stat().st_size:
-        log.unlink()
+        log.unlink(missing_ok=True)
 
 
 def log_folder(store: RunStore) -> Path:
@@ -304,12 +309,13 @@ def _is_gone(name: str, text: str) -> bool:
     return process is not None and not process.alive()
 
 
-def remove_dead_workers(connection: Connection) -> None:
-    """Remove this machine's dead workers."""
+def remove_dead_workers(store: RunStore, connection: Connection) -> None:
+    """Remove this machine's dead workers, and their logs if those are empty."""
     gone = dead_workers(connection)
     connection.execute(delete(workers).where(workers.c.id.in_(gone)))
     for name in gone:
         unrecorded.pop(name, None)
+        remove_empty_log(store, name)
 
 
 def worker_processes(store: RunStore) -> list[ProcessId]:

@@ -232,7 +232,9 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gone = start(["true"], dict(os.environ), tmp_path / "gone.log")
+    log = log_folder(store) / "never.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    gone = start(["true"], dict(os.environ), log)
     wait_for(lambda: not gone.alive())
     starter = json.dumps({"starter": asdict(gone)})
     with store.database.writing() as connection:
@@ -240,6 +242,7 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
         connection.execute(insert(workers).values(**noted))
     assert worker_processes(store) == []
     assert ended_job(jobs, submit()).state == "finished"
+    assert not log.exists(), "it is empty"
 
 
 def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
