@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
+import logging
 import math
 import os
 import platform
@@ -22,6 +24,8 @@ from typing import Any
 import pytest
 import uvicorn
 from conftest_pages import Opener
+from streamlit import config
+from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -44,6 +48,7 @@ from ui.shell.server import (
     Headers,
     PageMessages,
     SameOrigin,
+    bound_log,
     bound_messages,
     end_left_sessions,
     freeze_libraries,
@@ -482,3 +487,17 @@ def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.Mo
     found, seconds = passed_on(names(MOST_NAMES), rerun, file)
     assert found == [0, 1, 2]
     assert seconds >= 0.2
+
+
+def test_the_log_has_little_of_a_fault_that_quotes_a_long_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged, before = io.StringIO(), logging.getLogRecordFactory()
+    logger = logging.getLogger("streamlit.error_util")
+    monkeypatch.setattr(logger, "handlers", [logging.StreamHandler(logged)])
+    bound_log()
+    try:
+        _log_uncaught_app_exception(KeyError("x" * 100_000))
+    finally:
+        logging.setLogRecordFactory(before)
+    assert logged.getvalue().count("KeyError: 'xxx") == 1
+    assert len(logged.getvalue()) < 20_000
+    assert config.get_option("logger.enableRich") is False, "it takes minutes to colour such a text"
