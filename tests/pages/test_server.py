@@ -42,6 +42,7 @@ from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
+    MOST_FAULTS,
     MOST_NAMES,
     MOST_STATES,
     FewFiles,
@@ -489,15 +490,20 @@ def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.Mo
     assert seconds >= 0.2
 
 
-def test_the_log_has_little_of_a_fault_that_quotes_a_long_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_has_little_of_faults_that_quote_long_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     logged, before = io.StringIO(), logging.getLogRecordFactory()
     logger = logging.getLogger("streamlit.error_util")
     monkeypatch.setattr(logger, "handlers", [logging.StreamHandler(logged)])
+    server._traced.clear()
     bound_log()
     try:
-        _log_uncaught_app_exception(KeyError("x" * 100_000))
+        for number in range(MOST_FAULTS + 5):
+            _log_uncaught_app_exception(KeyError(f"{number} " + "x" * 100_000))
+            if not number:
+                assert len(logged.getvalue()) < 20_000
     finally:
         logging.setLogRecordFactory(before)
-    assert logged.getvalue().count("KeyError: 'xxx") == 1
-    assert len(logged.getvalue()) < 20_000
+        server._traced.clear()
+    assert logged.getvalue().count("KeyError: '") == MOST_FAULTS, "further ones are named"
+    assert logged.getvalue().endswith(5 * "Uncaught app execution\nKeyError\n")
     assert config.get_option("logger.enableRich") is False, "it takes minutes to colour such a text"
