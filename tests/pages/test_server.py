@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
+import logging
 import math
 import os
 import platform
@@ -22,6 +24,8 @@ from typing import Any
 import pytest
 import uvicorn
 from conftest_pages import Opener
+from streamlit import config
+from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -38,12 +42,14 @@ from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
+    MOST_FAULTS,
     MOST_NAMES,
     MOST_STATES,
     FewFiles,
     Headers,
     PageMessages,
     SameOrigin,
+    bound_log,
     bound_messages,
     end_left_sessions,
     freeze_libraries,
@@ -482,3 +488,22 @@ def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.Mo
     found, seconds = passed_on(names(MOST_NAMES), rerun, file)
     assert found == [0, 1, 2]
     assert seconds >= 0.2
+
+
+def test_the_log_has_little_of_faults_that_quote_long_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged, before = io.StringIO(), logging.getLogRecordFactory()
+    logger = logging.getLogger("streamlit.error_util")
+    monkeypatch.setattr(logger, "handlers", [logging.StreamHandler(logged)])
+    server._traced.clear()
+    bound_log()
+    try:
+        for number in range(MOST_FAULTS + 5):
+            _log_uncaught_app_exception(KeyError(f"{number} " + "x" * 100_000))
+            if not number:
+                assert len(logged.getvalue()) < 20_000
+    finally:
+        logging.setLogRecordFactory(before)
+        server._traced.clear()
+    assert logged.getvalue().count("KeyError: '") == MOST_FAULTS, "further ones are named"
+    assert logged.getvalue().endswith(5 * "Uncaught app execution\nKeyError\n")
+    assert config.get_option("logger.enableRich") is False, "it takes minutes to colour such a text"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -400,6 +401,17 @@ def test_the_last_tenth_is_for_visitors_who_have_little(
             store.records.keep(made[2:3], owner, address)
     with pytest.raises(StoreError, match="the last tenth"):
         store.studies.submit(Study("made up", "a grid", address="address of greedy"), SPECS[2:3])
+    store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
+
+
+def test_a_dozen_addresses_do_not_fill_the_last_tenth(store: RunStore, bounded: Bounded) -> None:
+    bounded(run_bytes=1_000_000, run_bytes_each=950_000, run_bytes_address=950_000)
+    store.studies.submit(Study("many", "x" * 900_000, address="crowd"), SPECS[:1])
+    for number in range(12):
+        with suppress(StoreError):
+            for _ in range(5):
+                asked = Study(f"made up {number}", "x" * 3000, address=f"address {number}")
+                store.studies.submit(asked, SPECS[2:3])
     store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
 
 

@@ -26,6 +26,7 @@ from ui.model import data_words as words
 from ui.model.upload_memory import UPLOADS
 from ui.model.what_if_models import memory
 from ui.shell.server import (
+    bound_log,
     bound_messages,
     end_left_sessions,
     look_up_single_values,
@@ -125,6 +126,7 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     """
     send_at_once()
     bound_messages()
+    bound_log()
     raise_file_limit()
     look_up_single_values()
     with single_blas():

@@ -15,6 +15,7 @@ import math
 import os
 import socket
 import time
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from threading import Lock
@@ -391,6 +392,32 @@ def bound_messages() -> None:
     for found in gc.get_objects():
         if type(found) is uvicorn.Config:
             found.ws_max_size = min(found.ws_max_size, MESSAGE_BYTES)
+
+
+MOST_LOGGED = 10_000
+"""Most letters of a traceback in the log: the text of an error may quote a message of 4 MB."""
+MOST_FAULTS, FAULTS_SECONDS = 20, 60.0
+"""Most tracebacks in the log within so many seconds; of further errors it has the kind only."""
+_traced = deque[float](maxlen=MOST_FAULTS)
+
+
+class _Record(logging.LogRecord):
+    """A record of the log whose traceback is cut, so that a flood of faults does not fill the disk."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        super().__init__(*about, **more)
+        if self.exc_info and self.exc_info[1] is not None:
+            if len(_traced) == MOST_FAULTS and self.created - _traced[0] < FAULTS_SECONDS:
+                self.exc_text = type(self.exc_info[1]).__name__
+                return
+            _traced.append(self.created)
+            text = "".join(traceback.format_exception(self.exc_info[1]))
+            self.exc_text = text[:MOST_LOGGED] + " …" * (len(text) > MOST_LOGGED)
+
+
+def bound_log() -> None:
+    """Cut tracebacks in the log, from now on; call it while the server starts."""
+    logging.setLogRecordFactory(_Record)
 
 
 def _listens(one: socket.socket) -> bool:
