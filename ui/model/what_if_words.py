@@ -36,7 +36,7 @@ SCRIPT_HELP = "Trains with and without the changes."
 ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
 )
-METRIC_HELP = "Of the answer, the table and the chart."
+METRIC_HELP = "Of the answer, the table and the chart. RankSVM is trained further here: last digits may differ from Train."
 PART_HELP = "Validation queries judge the model."
 QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the query shown. {about}."
 ONE_DOCUMENT = "This query has only one document."
