@@ -195,7 +195,7 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
         st.rerun()
     page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
-    beside_weight = row.container(width="content")
+    beside_weight = row.container(width="content", key="what-if-next")
     alone = is_on(ALONE)
     left, right = [st.container()] * 2 if alone else st.columns([11, 9], gap="medium")
     if not alone:
