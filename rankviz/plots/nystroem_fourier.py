@@ -277,7 +277,7 @@ def draws_data(errors: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
 
 def draws_figure(table: pd.DataFrame, metric: str, m: int, seed: int, grid: Sequence[int]) -> go.Figure:
     """Draw error and metric against m: the draw of `seed` with marks, earlier draws thin; m is marked."""
-    fig = make_subplots(cols=2, horizontal_spacing=0.1)
+    fig = make_subplots(cols=2, horizontal_spacing=0.06)
     for column, measure in enumerate((ERROR, metric), start=1):
         rows = table[table["measure"] == measure]
         place: dict[str, Any] = {"row": 1, "col": column}
@@ -298,8 +298,8 @@ def draws_figure(table: pd.DataFrame, metric: str, m: int, seed: int, grid: Sequ
     fig.update_yaxes(axis | {"title": "relative error ‖K̃ − K‖ / ‖K‖"}, row=1, col=1)
     values = table.loc[table["measure"] == metric, "value"].dropna()
     ends = metric_range(values.min(), values.max(), metric) if len(values) else [0, 1]
-    fig.update_yaxes(range=ends, tickformat=".2f", title_text=f"mean {metric}", row=1, col=2)
-    return finished(fig, height=HEIGHT, margin={"l": 60, "r": 20, "t": 35, "b": 50})
+    fig.update_yaxes(range=ends, tickformat=".2f", side="right", title_text=f"mean {metric}", row=1, col=2)
+    return finished(fig, height=HEIGHT, margin={"l": 60, "r": 60, "t": 35, "b": 50})
 
 
 def _add_draw(

@@ -324,6 +324,9 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
             assert sidebar(page).evaluate(_BELOW) == []
             if name and name not in OF_STORE:
                 assert box(main.locator(FIGURE))["y"] <= 360
+            if name == "what_if":
+                rows = box(main.locator(".st-key-ranked .view"))
+                assert rows["y"] + rows["height"] <= 720
 
 
 def test_a_presentation_enlarges_the_first_figure(server: Server, page: Page) -> None:

@@ -105,3 +105,9 @@ def test_a_broken_file_is_a_sentence_with_its_line(
         assert not app.error
     else:
         assert "train.txt, line 6" in app.error[0].value
+        way_on = app.button(key="other-data")
+        assert way_on.label == "Use synthetic-demo"
+        if entry.file == "data":
+            way_on.click().run()
+            assert not app.error
+            assert app.session_state["data"] == "synthetic-demo"

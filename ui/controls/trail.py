@@ -6,6 +6,7 @@ The trail belongs to the session. It has each model once, the current one last.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from math import isnan
 
@@ -35,6 +36,8 @@ SEED_SECONDS = 1.0
 """Largest predicted seconds of a run that shows the effect of another seed."""
 ONE_MOVE_SECONDS = 3.0
 """Longest pause between moves of one control that count as one change: arrow keys move it step by step."""
+Measure = Callable[[RunRecord], RunRecord]
+"""Returns a record with the column of the page's metric."""
 _TRAIL, _KEPT, _MOVED, _VIEWED = "trail", "trail-kept", "trail-moved", "trail-viewed"
 
 
@@ -47,16 +50,22 @@ def place() -> DeltaGenerator:
 
 
 @errors_as_sentences()
-def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric: str = "") -> None:
+def show_effect(
+    line: DeltaGenerator,
+    spec: RunSpec,
+    part: str = "vali",
+    metric: str = "",
+    measure: Measure = measured,
+) -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
-    Without a metric of the page, the line begins with a menu. Only records that exist are compared; a short
-    run with another seed is made here, so call it last.
+    Without a metric of the page, the line begins with a menu. Only records that exist are compared, as
+    `measure` returns them; a short run with another seed is made here, so call it last.
     """
     trail = _visited(spec)
     if not metric:
         metric = metric_menu(line, label_visibility="collapsed")
-    viewed = _viewed(spec, part, metric)
+    viewed = _viewed(spec, part, metric, measure)
     if viewed:
         line.markdown(viewed, width="content")
     if len(trail) < 2:
@@ -66,19 +75,21 @@ def show_effect(line: DeltaGenerator, spec: RunSpec, part: str = "vali", metric:
     kept = st.session_state.get(_KEPT)
     base = kept if kept in trail[:-1] else trail[-2]
     sentence, seed = line.empty(), line.empty()
-    sentence.markdown(words.effect(changes(base, spec), _effect(base, spec, part, metric)), width="content")
+    sentence.markdown(
+        words.effect(changes(base, spec), _effect(base, spec, part, metric, measure)), width="content"
+    )
     with line:
         _buttons(trail, base, is_kept=base == kept)
     if not viewed and (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
-        seed.caption(_other_seed(spec, part, metric), width="content")
+        seed.caption(_other_seed(spec, part, metric, measure), width="content")
 
 
-def _viewed(spec: RunSpec, part: str, metric: str) -> str:
+def _viewed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     """Say what the same model had in the metric or part before, and has now; "" after any other change.
 
     Values of the test part are not said once it is hidden again.
     """
-    record, same = _record(spec), (st.session_state.get(TITLE), spec.but(digest=""))
+    record, same = _record(spec, measure), (st.session_state.get(TITLE), spec.but(digest=""))
     value = float("nan") if record is None else float(record.metrics[part][metric].mean())
     now = same, (part, metric, value)
     last, before = st.session_state.get(_VIEWED, (now, now))
@@ -111,34 +122,34 @@ def _one_move(latest: list[RunSpec]) -> bool:
     return len(names) == 2 and names[0] == names[1] and len(names[0]) == 1 and names[0] != [""]
 
 
-def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str) -> str:
+def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     """Return the difference of both models on the queries of a part, or why there is none."""
     if (base.dataset, base.fold, base.sample) != (spec.dataset, spec.fold, spec.sample):
         return words.OTHER_QUERIES
-    before, now = _record(base), _record(spec)
+    before, now = _record(base, measure), _record(spec, measure)
     if before is None or now is None:
         return words.NOT_TRAINED_HERE
     return compare(now.metrics[part][metric], before.metrics[part][metric]).effect(metric)
 
 
-def _record(spec: RunSpec) -> RunRecord | None:
+def _record(spec: RunSpec, measure: Measure) -> RunRecord | None:
     record = recall(spec.but(digest=fold_of(spec).digest))
-    return None if record is None else measured(record)
+    return None if record is None else measure(record)
 
 
-def _other_seed(spec: RunSpec, part: str, metric: str) -> str:
+def _other_seed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     """Say how far another seed alone moves the metric; "" if nothing is drawn or it takes too long."""
-    record = _record(spec)
+    record = _record(spec, measure)
     if record is None or SEED.name not in spec or spec.seed == LARGEST_SEED:
         return ""
     other = seeded(spec, 1)
-    if _record(other) is None and predicted(other).seconds > SEED_SECONDS:
+    if _record(other, measure) is None and predicted(other).seconds > SEED_SECONDS:
         return ""
     try:
         (beside,) = run(other, patience=0.0)
     except NoTurn:  # runs that others wait for come first
         return ""
-    moved = measured(beside).metrics[part][metric].mean() - record.metrics[part][metric].mean()
+    moved = measure(beside).metrics[part][metric].mean() - record.metrics[part][metric].mean()
     return words.OTHER_SEED.format(difference=with_minus(moved, "+z.3f"))
 
 

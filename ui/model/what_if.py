@@ -16,7 +16,6 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.numbers import metric_in_words, with_minus
 from rankviz.datasets import Fold
-from rankviz.learning.pairs import count_pairs
 from rankviz.metrics.evaluation import compared, moved_in_words, ties_in_words
 from rankviz.models.methods import METHODS, USUAL
 from rankviz.plots import per_query
@@ -24,8 +23,8 @@ from rankviz.plots.style import style_of
 from rankviz.runs.description import PART_NAMES, in_a_sentence, look_of, method_label
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
-from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed, weights_asked
-from rankviz.whatif.lookup import index_of_query, place_of_query
+from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed
+from rankviz.whatif.lookup import index_of_query
 from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
 from ui.controls.feature_names import with_names
 from ui.controls.widgets import Bound, metric_menu
@@ -33,9 +32,10 @@ from ui.model import what_if_change_list as change_list
 from ui.model import what_if_editors as editors
 from ui.model import what_if_words as words
 from ui.model.what_if_change_list import Line, applied, plain_label
+from ui.model.what_if_drops import MOST_FROM_SCRATCH, explained, heavier
 from ui.model.what_if_lists import Lists, component_data, lists, names_by_number
 from ui.model.what_if_models import SharedModel, shared_model
-from ui.model.what_if_words import OF_THE_PART, Asked, OfQuery, answer
+from ui.model.what_if_words import OF_THE_PART, OfQuery, Step, answer
 from ui.shell.components import SCRIPTS, mount
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import capital, link_to_definitions, show_figure, show_table, zero_by_definition
@@ -51,9 +51,7 @@ MOST_PAIRS = 2e8
 """Largest number of document pairs searched for changed order: about a second."""
 _NAMES = {"train": "training", "vali": "validation"}
 LIST = "ranked"
-MORE = 100.0
-"""Weight of the shown query that explains why a document is not where it was dropped."""
-MOST_SECONDS, MOST_FROM_SCRATCH = 20.0, 2.0
+MOST_SECONDS = 20.0
 """Most seconds of training for a page that reacts at once; RankSVM retrains in a fraction of them."""
 STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 """Answers of one and of two lines have the same height, so that the list keeps its place."""
@@ -197,11 +195,12 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
         st.rerun()
     page, top = page_of(spec, part, query, metric), st.container(key="what-if-answer")
     editors.weight(row, spec, part, query, page.lines)
+    beside_weight = row.container(width="content", key="what-if-next")
     alone = is_on(ALONE)
     left, right = [st.container()] * 2 if alone else st.columns([11, 9], gap="medium")
     if not alone:
         with right:
-            tools = st.container(horizontal=True, gap="small")
+            tools = st.container(horizontal=True, gap="small", key="what-if-edits")
             editors.training(spec, page.lines)
             editors.listed(spec, page.lines, fold)
             beside = st.container()
@@ -209,12 +208,18 @@ def show(spec: RunSpec, explain: Callable[..., None], told: str) -> None:
         outcome = _outcome(page)
         found = lists(fold, page.model.before()[part], outcome, part, query)
         marked = _marked(page)
-        text = editors.note() or _answer(page, found, outcome, marked) + _of_other_metric(page, outcome)
+        text, step = _answer(page, found, outcome, marked)
+        if note := editors.note():
+            text, step = note, heavier(page)
+        else:
+            text += _of_other_metric(page, outcome)
         _list(page, found, marked, text)
         why = zero_by_definition(metric, len(found.now))
         st.caption(f"{OF_THE_PART[part]} {why}".strip(), help=GRADE_RULE)
         _report_ties(page, outcome)
     top.header(text, anchor=False)
+    if step is not None:
+        editors.offer(beside_weight, spec, query, step, marked)
     if not alone:
         editors.tools(tools, page.spec, fold, outcome.fold, found)
         with beside:
@@ -284,13 +289,15 @@ def _of_other_metric(page: Page, outcome: Outcome) -> str:
     return words.other_metric(page.metric, before, means, by_before, changed=bool(page.changes))
 
 
-def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> str:
+def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> tuple[str, Step | None]:
+    """Return the answer in words, and what to do if a drop missed its rank."""
     before = page.model.before()[page.part]
     on = [line for line in page.lines if line.change in page.changes]
-    last = on[-1] if on else None
+    last = next((line for line in reversed(on) if not isinstance(line.change, QueryWeighed)), None)
     document = getattr(last.change, "document", None) if last and editors.is_of(last, page.query) else None
     own = document if document == marked else editors.dragged(page.query)
-    return answer(
+    asked, step = explained(page, found, own, on)
+    text = answer(
         found,
         words.head_of([line.change for line in on], page.fold, editors.drawn(page.spec), own),
         own,
@@ -298,47 +305,9 @@ def _answer(page: Page, found: Lists, outcome: Outcome, marked: int | None) -> s
         *(outcome.comparison(part, page.metric) for part in PARTS),
         metric=page.metric,
         trained=outcome.trained,
-        asked=_drop_explained(page, found, own, on),
+        asked=asked,
     )
-
-
-def _drop_explained(page: Page, found: Lists, document: int | None, on: list[Line]) -> Asked | None:
-    """Return the rank at which a document was dropped last, and why it is elsewhere; None without a drop."""
-    lines = [one for one in on if one.asked and editors.is_of(one, page.query)]
-    place = None if document is None else found.rank(document)
-    if place is None:
-        return None
-    asked = next((one.asked for one in lines if getattr(one.change, "document", None) == document), 0)
-    if not asked and document == editors.dragged(page.query):  # only the other's grade changed
-        asked = editors.dropped_at()
-    if not 0 < asked <= len(found.now):
-        return None
-    return Asked(asked, _because(page, found, place, asked - 1))
-
-
-def _because(page: Page, found: Lists, place: int, asked: int) -> str:
-    """Explain why a document at a place is not at the asked one, both counted from 0; "" if it is there."""
-    if place == asked:
-        return ""
-    own, rises = found.now[place], asked < place
-    between = found.now[asked:place] if rises else found.now[place + 1 : asked + 1]
-    if all(one.grade >= own.grade if rises else one.grade <= own.grade for one in between):
-        return words.grades_allow(len(between), rises=rises)
-    learned = page.model.training(page.changes)
-    if place_of_query(learned, page.query) is None:
-        return words.NOT_LEARNED
-    weights = weights_asked(page.changes)
-    pairs = count_pairs(learned.y, learned.ptr) * [weights.get(one, 1.0) for one in learned.query_labels]
-    share = float(pairs[index_of_query(learned, page.query)] / pairs.sum())
-    if not page.spec.offers.query_weights or predicted(page.spec).seconds > MOST_FROM_SCRATCH:
-        return words.little_weight(page.query, share, None, 1.0, reached=False)
-    more = page.model.outcome([*page.changes, QueryWeighed(page.query, MORE)])
-    there = lists(page.fold, page.model.before()[page.part], more, page.part, page.query).rank(own.number)
-    rank = 0 if there is None else there
-    reached = rank <= asked if rises else rank >= asked
-    times = MORE * weights.get(page.query, 1.0)
-    nearer = rank < place if rises else rank > place
-    return words.little_weight(page.query, share, rank + 1, times, reached=reached, nearer=nearer)
+    return text, step
 
 
 def _list(page: Page, found: Lists, marked: int | None, text: str) -> None:

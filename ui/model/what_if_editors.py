@@ -39,7 +39,7 @@ from ui.model import what_if_change_list as change_list
 from ui.model import what_if_words as words
 from ui.model.what_if_change_list import LONGEST, Line, applied, has_no_effect, next_number, plain_label
 from ui.model.what_if_lists import Lists, names_by_number
-from ui.model.what_if_words import of_change
+from ui.model.what_if_words import Step, of_change
 from ui.shell.components import digits, either, one_of, record, whole
 from ui.shell.errors import errors_as_sentences
 from ui.shell.locks import locked
@@ -133,7 +133,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         "Query weight",
         options,
         options.index(now),
-        format_func=lambda times: f"{times:g}×",
+        format_func=lambda times: f"{times:,g}×",
         key=f"{_WEIGHT}-{change_list.version()}",
         on_change=_weigh,
         args=(spec, query),
@@ -385,6 +385,29 @@ def dragged(query: Any) -> int | None:
 def dropped_at() -> int:
     """Return the rank at which the last dragged document was dropped; 0 for another gesture."""
     return int(st.session_state[_DRAGGED][-1])
+
+
+def offer(place: DeltaGenerator, spec: RunSpec, query: Any, step: Step, marked: int | None) -> None:
+    """Draw the button of a next step, about the marked document."""
+    place.button(
+        step.label,
+        key=f"what-if-step-{change_list.version()}",
+        type="primary",
+        on_click=_take_step,
+        args=(spec, query, step, marked),
+    )
+
+
+@errors_as_sentences()
+def _take_step(spec: RunSpec, query: Any, step: Step, marked: int | None) -> None:
+    """Take a next step; the answer stays about the same drop (a callback)."""
+    st.session_state.update(step.widgets)
+    if step.changes:
+        asked = dropped_at() if dragged(query) == marked else 0
+        lines = [one for one in st.session_state[change_list.KEY] if is_of(one, query)]
+        asked = max([asked, *(one.asked for one in lines if getattr(one.change, "document", None) == marked)])
+        change_list.add(step.changes, normalised(spec), (-1 if marked is None else marked, asked))
+        st.session_state[_DRAGGED] = (query, marked, change_list.version(), asked)
 
 
 def take_message(gesture: dict[str, Any], changed: Fold, fold: Fold, shown: Lists) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
 
 import pandas as pd
+import streamlit as st
 
 from rankviz.common.arrays import FloatArray
 from rankviz.datasets import Fold, RankingData
@@ -19,8 +20,9 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import model_from, model_of
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import Change
-from rankviz.whatif.outcomes import Outcome, WhatIf
-from ui.work.folds import IDLE_SECONDS
+from rankviz.whatif.outcomes import Outcome, WhatIf, by_query
+from ui.work.folds import IDLE_SECONDS, normalised
+from ui.work.metrics import measured, metric_now
 
 MODELS, OUTCOMES = 4, 64
 MOST_BYTES = 1e9
@@ -137,6 +139,26 @@ def shared_model(record: RunRecord, fold: Fold) -> SharedModel:
     """Return the model of a record on its fold, normalised."""
     size = 16.0 * fold.train.n_documents * max(record.n_components, 1)
     return memory().get(record.spec, lambda: WhatIf(_model(record, fold), fold), size)
+
+
+def at_optimum(record: RunRecord) -> RunRecord:
+    """Return a record with the page's metric on validation queries, of the model that changes start from.
+
+    Runs end at a larger tolerance, and their MAP can differ in the last decimal.
+    """
+    if not record.spec.offers.refits:
+        return measured(record)
+    metric = metric_now()
+    scores = _scores_before(record.spec, lambda: record)
+    own = by_query(scores, normalised(record.spec).vali, metric).to_numpy()
+    table = record.metrics["vali"].assign(**{metric: own})
+    return replace(record, metrics=record.metrics | {"vali": table})
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _scores_before(spec: RunSpec, _opened: Callable[[], RunRecord]) -> FloatArray:
+    """Return the scores of the validation part without a change."""
+    return shared_model(_opened(), normalised(spec)).before()["vali"]
 
 
 def _model(record: RunRecord, fold: Fold) -> Ranker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rankviz.common.numbers import counted, metric_in_words, percent, small, with_minus
@@ -34,9 +34,13 @@ TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters
 IN_ADDRESS = "Link with every setting:"
 SCRIPT_HELP = "Trains with and without the changes."
 ALREADY = (
-    "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees."
+    "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees. "
+    "A larger query weight may convince it."
 )
-METRIC_HELP = "Of the answer, the table and the chart."
+METRIC_HELP = (
+    "Of the answer, the table and the chart. RankSVM is trained further here than on Train: "
+    "last digits may differ."
+)
 PART_HELP = "Validation queries judge the model."
 QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the query shown. {about}."
 ONE_DOCUMENT = "This query has only one document."
@@ -87,7 +91,7 @@ def of_change(change: Change, fold: Fold, drawn: str = DRAWN) -> str:
         case QueryOut():
             text = f"query {change.query} left out of training"
         case QueryWeighed():
-            text = f"query {change.query}: weight {change.weight:g}×"
+            text = f"query {change.query}: weight {change.weight:,g}×"
         case FeatureOff():
             text = f"{feature_name(data, change.feature)} left out of all documents"
         case SomeQueries():
@@ -120,7 +124,7 @@ def named(change: Change, fold: Fold, drawn: str = DRAWN, *, subject: bool = Fal
         case QueryOut():
             text = f"Without query {change.query} in training"
         case QueryWeighed():
-            text = f"With weight {change.weight:g}× of query {change.query}"
+            text = f"With weight {change.weight:,g}× of query {change.query}"
         case FeatureOff():
             text = f"Without {feature_name(fold.train, change.feature)}"
         case _:
@@ -165,6 +169,15 @@ class Asked:
 
     rank: int
     because: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A click that may bring a document to its rank, or explains it: changes, or values of widgets to set."""
+
+    label: str
+    changes: tuple[Change, ...] = ()
+    widgets: dict[str, Any] = field(default_factory=dict)
 
 
 def answer(
@@ -233,10 +246,21 @@ def little_weight(
     if rank is None:
         return f"; {text}"
     if reached:
-        return f", because {text}; with weight {times:g}× it is at rank {rank}"
+        return f", because {text}; with weight {times:,g}× it is at rank {rank}"
     if not nearer:
-        return f"; weight {times:g}× for {name} does not help"
-    return f"; with weight {times:g}× for {name} it would be at rank {rank}"
+        return f"; weight {times:,g}× for {name} does not help"
+    return f"; with weight {times:,g}× for {name} it would be at rank {rank}"
+
+
+HEAVIER = "Try weight {times}×"
+TO_TRAINING = "Show a training query"
+EXPLAIN = "Why?"
+
+
+def prefer(n: int, *, rises: bool) -> str:
+    """Name the step that gives a document a higher grade than n others, or them than it."""
+    others = "the other" if n == 1 else f"all {n}"
+    return f"Prefer it to {others}" if rises else f"Prefer {others} to it"
 
 
 NOT_LEARNED = ", because the model does not learn from this query"

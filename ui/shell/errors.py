@@ -20,9 +20,10 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.progress import StopRequested
+from rankviz.datasets.folds import DEMONSTRATION
 from rankviz.store.study import StoreError
 from ui.shell.texts import escaped
-from ui.shell.words import FAULT, STOPPED
+from ui.shell.words import FAULT, OTHER_DATA, STOPPED
 
 
 def end_page() -> NoReturn:
@@ -58,6 +59,18 @@ def details(error: Exception) -> str:
     return text
 
 
+def _offer_other_data(error: Exception) -> None:
+    """Draw a button that chooses the demonstration data if the chosen data set is at fault."""
+    chosen, path = st.session_state.get("data"), getattr(error, "path", None)
+    if chosen != DEMONSTRATION and path is not None and chosen in Path(path).parts:
+        st.button(OTHER_DATA.format(name=DEMONSTRATION), key="other-data", on_click=_choose_other_data)
+
+
+def _choose_other_data() -> None:
+    """Choose the demonstration data (a callback)."""
+    st.session_state["data"] = DEMONSTRATION
+
+
 @contextmanager
 def errors_as_sentences() -> Iterator[None]:
     """Show errors of data, settings or the store as a sentence with a remedy, and end the page.
@@ -70,6 +83,7 @@ def errors_as_sentences() -> Iterator[None]:
         yield
     except (DataError, SettingError, StoreError) as error:
         st.error(escaped(error), icon=":material/error:")
+        _offer_other_data(error)
         end_page()
     except StopRequested:
         st.info(STOPPED)

@@ -77,6 +77,7 @@ SHORT_QUERIES = (
 # jobs
 NO_POINT_YET = "No point is ready yet; points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
+OTHER_DATA = "Use {name}"
 STOPPED = "Stopped before the model was ready."
 CROWDED = "Others are training. Changing a setting stops your run."
 SLOW = "This takes longer than predicted. Changing a setting stops it."
