@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest_pages import APP, Opener, shown, words
@@ -162,6 +164,14 @@ def test_a_version_that_is_not_known_is_said_in_words() -> None:
 
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
     assert "ignores gamma = inf in its link." in words(open_whole("convergence", gamma="inf"))
+
+
+def test_a_data_set_may_have_a_name_like_a_number(
+    open_whole: Opener, made_sets: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(made_sets("small") / "edge", tmp_path / "data" / "Nan")
+    monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
+    assert open_whole("data", data="Nan").selectbox(key="data").value == "Nan"
 
 
 def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:

@@ -159,9 +159,10 @@ def link_as_opened() -> dict[str, str]:
 def _beyond(key: str, text: str) -> bool:
     """Return True if a text is an infinite number or NaN: Streamlit's widgets fail on these.
 
-    Also for nonzero numbers that round to 0: the address would keep both. Not for ids, such as 12e45.
+    Also for nonzero numbers that round to 0: the address would keep both. Not for ids, such as 12e45,
+    or names of data, such as Nan.
     """
-    if key in OF_IDS:
+    if key in NO_NUMBERS:
         return False
     try:
         number = float(text)
@@ -195,8 +196,8 @@ def report_unread(link: Mapping[str, str], place: DeltaGenerator) -> None:
         place.caption(f":material/link_off: {text.format(named=named)}")
 
 
-OF_IDS = ("run", "runs", "study", "studies", "job", "baseline")
-"""Parameters with ids of runs and studies."""
+NO_NUMBERS = ("run", "runs", "study", "studies", "job", "baseline", "data", "fold")
+"""Parameters with ids of runs and studies, and names of data."""
 OF_THE_APP = ("v", "job", "seq", "class", "at")
 """Parameters without a value in any widget or page; three of them belong to `ui/controls/sequence.py`."""
 
