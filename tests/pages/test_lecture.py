@@ -129,9 +129,16 @@ def test_damaged_links_are_refused_and_a_small_link_cannot_become_large() -> Non
 def test_texts_of_views_fetch_and_link_nothing(text: str) -> None:
     shown = formatted(text)
     assert not set("[]<>") & set(shown)
-    seen = unescape(re.sub(r"\\(?=\W)", "", shown))
-    assert not re.search(r"https:/|www\.|@\w", seen)
+    like_a_formula = formatted(f"from $5: {text} to $6")
+    assert not re.search(r"[<>]|\][(\[:]", like_a_formula)
+    for one in (shown, like_a_formula):
+        seen = unescape(re.sub(r"\\(?=\W)", "", one))
+        assert not re.search(r"https:/|www\.|@\w", seen)
+
+
+def test_texts_of_views_keep_emphasis_lists_and_formulas() -> None:
     assert formatted("*a* **b** $x_1$\n- c") == "*a* **b** $x_1$\n- c"
+    assert formatted(r"$\sqrt[3]{x} \in f[0](1)$, $a<b$") == r"$\sqrt[3]{x} \in f[0]{}(1)$, $a\lt b$"
 
 
 # --- classes ------------------------------------------------------------------------------------------------

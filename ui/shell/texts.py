@@ -30,13 +30,23 @@ def escaped(text: object) -> str:
     return _SIGNS.sub(lambda found: " " if found[0] in "\r\n" else f"&#{ord(found[0])};", broken)
 
 
-_NO_LINKS = re.compile(r"[\[\]<>]|&(?=#?\w+;)")  # an entity could stand for a letter of an address
+_FORMULA = re.compile(r"(\$[^$]+\$)")
+_LINKS = re.compile(r"[\[\]<>]|&(?=#?\w+;)")
+"""Signs of links, pictures and HTML; an entity could stand for a letter of an address."""
+_IN_FORMULA = re.compile(r"\](?=[(\[:])|[<>]|&(?=#?\w+;)")
+_AS_TEX = {"]": "]{}", "<": r"\lt ", ">": r"\gt ", "&": "&#38;"}
 
 
 def formatted(text: str) -> str:
-    """Escape a visitor's Markdown: emphasis, lists and formulas stay; links, pictures and HTML do not."""
+    """Escape a visitor's Markdown: emphasis, lists and formulas stay; links, pictures and HTML do not.
+
+    In what may be a formula, signs become TeX: KaTeX knows no entities.
+    """
     broken = _ADDRESSES.sub(lambda found: found[0] + _JOINER, text)
-    return _NO_LINKS.sub(lambda found: f"&#{ord(found[0])};", broken)
+    parts = _FORMULA.split(broken)
+    parts[::2] = [_LINKS.sub(lambda found: f"&#{ord(found[0])};", part) for part in parts[::2]]
+    parts[1::2] = [_IN_FORMULA.sub(lambda found: _AS_TEX[found[0]], part) for part in parts[1::2]]
+    return "".join(parts)
 
 
 def plain(markdown: str) -> str:
