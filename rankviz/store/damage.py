@@ -17,7 +17,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    Double,
     Integer,
     LargeBinary,
     Table,
@@ -31,10 +30,8 @@ from sqlalchemy import (
 )
 
 from rankviz.common.numbers import counted
-from rankviz.store.tables import MOST_BYTES, metadata, runs
+from rankviz.store.tables import LATEST, MOST_BYTES, Number, metadata, runs
 
-LATEST = 1e11
-"""Largest number that a row may hold: a time, in seconds, of the year 5138."""
 _ROW: Any = literal_column("rowid")
 """SQLite's number of a row, whatever its key holds."""
 
@@ -119,7 +116,7 @@ _KINDS = {"text": ("text",), "number": ("real", "integer"), "whole": ("integer",
 def _family(column: Column[Any]) -> str:
     if isinstance(column.type, LargeBinary):
         return "blob"
-    if isinstance(column.type, Double):
+    if isinstance(column.type, Number):
         return "number"
     return "whole" if isinstance(column.type, Integer | Boolean) else "text"
 
@@ -140,7 +137,7 @@ def _readable(column: Column[Any]) -> Callable[[Any], bool]:
         return lambda value: value in (0, 1)
     if column is runs.c.size:
         return lambda value: 0 <= value <= MOST_BYTES
-    if isinstance(column.type, Double):
+    if isinstance(column.type, Number):
         return lambda value: 0 <= value <= LATEST
     return lambda _: True
 

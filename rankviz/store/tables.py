@@ -42,6 +42,24 @@ metadata = sa.MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+LATEST = 1e11
+"""Largest number that a row may hold: a time, in seconds, of the year 5138."""
+
+
+class Number(sa.TypeDecorator[float]):
+    """A number up to `LATEST`. To read another value is an error, after which the database mends its rows."""
+
+    impl, cache_ok, python_type = sa.Double, True, float
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> float | None:
+        """Return the value. Raises TypeError or ValueError if it is damaged."""
+        if value is None:
+            return None
+        if not 0 <= value <= LATEST:
+            raise ValueError("a number of the store is beyond its bounds")
+        return float(value)
+
+
 ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """SQLite numbers only INTEGER columns."""
 
@@ -62,13 +80,13 @@ families = sa.Table(
     sa.Column("study", sa.String(32), sa.ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
     sa.Column("done", sa.Boolean, nullable=False, info={"instead": False}, doc="all its runs have ended"),
     sa.Column("worker", sa.String(80), doc="who leases it; NULL: nobody"),
-    sa.Column("until", sa.Double, info={"instead": 0.0, "beside": "worker"}, doc="the end of the lease"),
+    sa.Column("until", Number, info={"instead": 0.0, "beside": "worker"}, doc="the end of the lease"),
     sa.Column(
-        "since", sa.Double, info={"instead": time.time, "beside": "worker"}, doc="when the worker took it"
+        "since", Number, info={"instead": time.time, "beside": "worker"}, doc="when the worker took it"
     ),
     sa.Column(
         "waits",
-        sa.Double,
+        Number,
         nullable=False,
         info={"instead": time.time},
         doc="start of its wait, for turns among visitors",
@@ -95,9 +113,9 @@ runs = sa.Table(
     sa.Column("state", sa.String(9), nullable=False, index=True),
     sa.Column("reason", sa.Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
     sa.Column("family", ID, index=True, doc="the leased one that makes it now"),
-    sa.Column("created", sa.Double, nullable=False, info={"instead": time.time}),
-    sa.Column("ended", sa.Double),
-    sa.Column("seconds", sa.Double, doc="of training alone"),
+    sa.Column("created", Number, nullable=False, info={"instead": time.time}),
+    sa.Column("ended", Number),
+    sa.Column("seconds", Number, doc="of training alone"),
     sa.Column("status", sa.Text, doc="end of training, as a sentence"),
     sa.Column("metric_set", ID, sa.ForeignKey("metric_sets.id")),
     sa.Column("means", sa.LargeBinary, doc="float64, the means of metric_set's metrics"),
@@ -136,8 +154,8 @@ studies = sa.Table(
     sa.Column("shared", sa.Boolean, nullable=False, info={"instead": False}),
     sa.Column("note", sa.Text, nullable=False, default=""),
     sa.Column("baseline", ID, sa.ForeignKey("runs.id", ondelete="SET NULL")),
-    sa.Column("created", sa.Double, nullable=False, info={"instead": time.time}),
-    sa.Column("deleted", sa.Double),
+    sa.Column("created", Number, nullable=False, info={"instead": time.time}),
+    sa.Column("deleted", Number),
     sa.Column(
         "background",
         sa.Boolean,
@@ -146,9 +164,9 @@ studies = sa.Table(
         info={"instead": True},
         doc="awaited studies go first",
     ),
-    sa.Column("seconds", sa.Double, doc="limit of its workers' time; NULL: none"),
-    sa.Column("worked", sa.Double, nullable=False, server_default="0", doc="seconds that workers have spent"),
-    sa.Column("changed", sa.Double, doc="time of the latest run, pause or stop request"),
+    sa.Column("seconds", Number, doc="limit of its workers' time; NULL: none"),
+    sa.Column("worked", Number, nullable=False, server_default="0", doc="seconds that workers have spent"),
+    sa.Column("changed", Number, doc="time of the latest run, pause or stop request"),
     sa.Column(
         "reason", sa.Text, nullable=False, server_default="", doc="reason of a stop that nobody requested"
     ),
@@ -179,11 +197,11 @@ marks = sa.Table(
     metadata,
     sa.Column("owner", sa.String(80), primary_key=True),
     sa.Column("run", ID, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("since", sa.Double, nullable=False, info={"instead": time.time}),
+    sa.Column("since", Number, nullable=False, info={"instead": time.time}),
     sa.Column("star", sa.Boolean, nullable=False, default=False),
     sa.Column("note", sa.Text, nullable=False, default=""),
     sa.Column("shared", sa.Boolean, nullable=False, default=False),
-    sa.Column("deleted", sa.Double),
+    sa.Column("deleted", Number),
     sa.Index("ix_marks_run", "run"),
 )
 
@@ -222,7 +240,7 @@ workers = sa.Table(
         doc="its number and start, as JSON",
     ),
     sa.Column("host", sa.Text, nullable=False),
-    sa.Column("until", sa.Double, nullable=False, info={"instead": 0.0}, doc="time by which it must report"),
+    sa.Column("until", Number, nullable=False, info={"instead": 0.0}, doc="time by which it must report"),
     sa.Column("trouble", sa.Text, nullable=False, server_default="", doc="what blocks it, as a sentence"),
     sa.Column(
         "place",

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from conftest_store import take_lease
-from sqlalchemy import Boolean, Column, Connection, Double, Integer, func, select, update
+from sqlalchemy import Boolean, Column, Connection, Integer, func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import start
@@ -17,7 +18,7 @@ from rankviz.store import RunStore, StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.queue import reclaim
 from rankviz.store.room import purge
-from rankviz.store.tables import MOST_BYTES, metadata, runs
+from rankviz.store.tables import MOST_BYTES, Number, metadata, runs
 from rankviz.store.watched import WatchedStudies
 
 NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
@@ -25,7 +26,7 @@ NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'
 
 def _damages(column: Column[Any]) -> tuple[str, ...]:
     """Return the values that a column of this type must survive."""
-    if isinstance(column.type, Double):
+    if isinstance(column.type, Number):
         return BYTES, TEXT, FAR
     return (BYTES,) if isinstance(column.type, Integer | Boolean) else (NOT_UTF8, BYTES)
 
@@ -88,7 +89,9 @@ def use(store: RunStore, jobs: WatchedStudies, specs: list[RunSpec]) -> None:
             work(connection)
 
     for owner in ("me", "other"):
-        persist(lambda owner=owner: store.listing.seen_by(owner))
+        table = persist(lambda owner=owner: store.listing.seen_by(owner))
+        for times in ("created", "ended"):
+            pd.to_datetime(table[times], unit="s", utc=True)  # as the Runs page does
         persist(lambda owner=owner: store.listing.seen_among(digests, owner))
         persist(lambda owner=owner: store.studies.titles(owner))
         for status in persist(lambda owner=owner: store.studies.of(owner)):
