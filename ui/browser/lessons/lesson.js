@@ -22,8 +22,7 @@
 //   }
 //   scene = {
 //     show(step, guess, fresh)  draw step 0 … 4. guess: numbers, "shown", or null before the reader has committed.
-//                     fresh: the reader has just come forward, or to the lesson: the step may be animated
-//                     (kit/motion.js). Otherwise show its end at once
+//                     fresh: the reader has just come forward, so movement is welcome (kit/motion.js)
 //     draw()          draw the present state again: size or colours have changed
 //     guess()         the prediction as a list of numbers; null until it is complete
 //     fits(guess)     true if these numbers, from an address, can be a prediction
@@ -171,6 +170,7 @@ class Lesson {
     this.makeText();
     this.facts();
     this.back.focus({ preventScroll: true });
+    this.head.scrollIntoView({ block: "nearest" });
     this.stage.say(this.head.textContent);
   }
 
