@@ -210,3 +210,11 @@ def assert_playground_is_locked(page: Page) -> None:
     wait_settled(page)
     assert box(mark) == spot
     assert [query_of(page), plane.inner_text()] == before
+
+
+def test_a_formula_of_any_size_leaves_the_page_in_view(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    view = View("train", {}, r"$\kern-300em\rule{900em}{900em}$")
+    open_page(page, f"{server.url}/train?seq={Sequence('', (view,)).packed()}&at=1")
+    expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366

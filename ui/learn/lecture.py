@@ -79,9 +79,10 @@ def participant(place: Place) -> None:
 
 def _views(sequence: Sequence) -> None:
     """List the views of a sequence, with their texts."""
-    for number, view in enumerate(sequence.views, 1):
-        text = f": {formatted(view.text)}" if view.text else ""
-        st.markdown(f"{number}. {_name(view)}{text}")
+    with st.container(key="lecture-texts"):
+        for number, view in enumerate(sequence.views, 1):
+            text = f": {formatted(view.text)}" if view.text else ""
+            st.markdown(f"{number}. {_name(view)}{text}")
 
 
 def _name(view: View) -> str:

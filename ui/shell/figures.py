@@ -158,7 +158,7 @@ def show_figure(
         st.caption(caption)
         if more := [told for told in (terms_in(caption), papers_in(caption)) if told]:
             st.caption("\n\n".join(["---", *more]))
-    with row:
+    with row:  # nine elements, so they are made only while they are open
         save = partial(_save, figure, table, key, caption)
         folded("Save", f"{key}-save", save, icon=":material/download:", type="compact")
     if _METRIC.search(" ".join((answer, caption))):
@@ -169,7 +169,7 @@ def show_figure(
 
 
 def _save(figure: go.Figure, table: pd.DataFrame, key: str, caption: str) -> None:
-    """Draw the buttons that save a figure; the nine elements of each figure would slow every script."""
+    """Draw the buttons that save a figure."""
     for label, made, kind in (
         ("Figure (HTML)", lambda: _page(figure, caption), "html"),
         ("Numbers (CSV)", lambda: as_csv(table), "csv"),
