@@ -21,13 +21,19 @@ if (!window.hasFrame) {
     const found = /^\$(\d+)\^\{(-?\d+)\}\$$/.exec(slider.getAttribute("aria-valuetext"));
     if (found) slider.setAttribute("aria-valuetext", found[1] + raised(found[2]));
   };
+  let waits = false;
   const mend = () => {
+    waits = false;
     document.querySelectorAll('[aria-valuetext^="$"]').forEach(read);
     const items = document.querySelector('[data-testid="stSidebarNavItems"]:not([role])');
     for (const one of items ? [items, ...items.querySelectorAll("li")] : []) one.setAttribute("role", "none");
   };
   const watch = { childList: true, subtree: true, attributeFilter: ["aria-valuetext"] };
-  new window.MutationObserver(mend).observe(document.body, watch);
+  const mendOnce = () => { // a figure changes in many steps, so at most once a frame
+    if (!waits) requestAnimationFrame(mend);
+    waits = true;
+  };
+  new window.MutationObserver(mendOnce).observe(document.body, watch);
   mend();
   const app = document.querySelector('[data-testid="stApp"]');
   const theme = () => window.getComputedStyle(app).colorScheme;
