@@ -21,6 +21,7 @@ from rankviz import RunSpec
 from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
+from ui.shell.words import NO_JOB
 from ui.work import jobs as page_jobs
 from ui.work import watching
 from ui.work.jobs import (
@@ -298,6 +299,14 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     app.query_params.clear()
     app.switch_page("pages/why.py").run()
     assert figures(app), "on another page a short run is made at once"
+
+
+def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener) -> None:
+    app = open_page("train", m=10, job="0" * 32)
+    assert figures(app)
+    assert NO_JOB in words(app)
+    assert "job" not in app.query_params
+    assert NO_JOB not in words(app.run())
 
 
 @pytest.mark.usefixtures("sleepers")

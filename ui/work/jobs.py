@@ -28,7 +28,7 @@ from rankviz.runs.estimate import (
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import reason_not_in_shards
 from rankviz.runs.spec import RunSpec
-from rankviz.store import StoreError
+from rankviz.store import NoSuchStudy, StoreError
 from rankviz.store.execution import worker_processes
 from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
@@ -312,10 +312,15 @@ def _named_job(title: str) -> WatchedStatus | None:
 
     Other pages ignore a stopped job: they make its short runs at once.
     """
-    with suppress(StoreError):  # it was deleted
-        if job := st.query_params.get(PARAMETER):
-            return jobs().status(job)
     with suppress(StoreError):
+        if job := st.query_params.get(PARAMETER):
+            try:
+                return jobs().status(job)
+            except NoSuchStudy:
+                del st.query_params[PARAMETER]
+                with job_place():
+                    st.caption(words.NO_JOB)
+    with suppress(StoreError):  # it was deleted
         if job := st.session_state.get(STOPPED):
             stopped = jobs().status(job)
             return stopped if stopped.title == title else None
