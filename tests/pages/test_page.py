@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from conftest_pages import TABS, Opener, opened, words
 from streamlit.testing.v1 import AppTest
 from test_every_page import FEW
+
+from ui.shell import page as frame
 
 
 @pytest.mark.parametrize("page", TABS)
@@ -95,3 +98,11 @@ def test_another_page_begins_with_its_first_tab_or_that_of_the_address(
     app.session_state["view"] = "Second"
     app.run()
     assert app.text[0].value == "two", "a tab opened here stays"
+
+
+def test_no_style_of_all_pages_depends_on_a_part_of_a_class_around_an_element() -> None:
+    # Streamlit changes all classes in each run, and a browser would restyle all that lies in these elements
+    rules = re.sub(r"/\*.*?\*/", "", frame._STYLE, flags=re.DOTALL)
+    around = re.compile(r"\[class[*^$]=[^\]]*\][^\s,{()]*\s+[^\s,{)]")
+    assert around.search('a [class*="x"]:hover summary {}')
+    assert not around.findall(rules)
