@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
-import { asGuess, asText } from "../../ui/browser/lessons/kit/words.js";
+import { asGuess, asText, filled } from "../../ui/browser/lessons/kit/words.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
@@ -152,10 +152,15 @@ test("lesson 7 shows the best choice beside the reader's, and no line crosses a 
 
 test("lesson 5 names its curves where w is not", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
-  for (const step of [2, 3]) {
-    scene.show(step, "shown", false);
-    const words = stage.svg.all.map((one) => one.textContent);
-    assert.ok(words.includes(stage.words.ring) && words.includes(stage.words.kink), "thin lines have a legend");
+  for (const step of [1, 2, 3, 4]) {
+    scene.show(step, step === 1 ? null : "shown", false);
+    const words = stage.svg.all.map((one) => one.textContent), drawn = stage.svg.all.map((one) => one.attributes.class);
+    for (const kind of ["level", "ring", "kink", "newton", "gradient", "downhill"]) {
+      const named = words.includes(filled(stage.words[kind], scene.facts()));
+      const is = drawn.some((one) => one?.split(" ")[0] === kind);
+      assert.ok(named || !is || kind === "level" || (kind === "newton" && step === 3), `${kind}, step ${step + 1}`);
+      assert.ok(is || !named, `${kind} is named and not drawn in step ${step + 1}`);
+    }
   }
   scene.show(4, "shown", false);
   for (const at of [[-2, -2], [-2, 2]]) {
