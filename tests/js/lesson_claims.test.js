@@ -190,6 +190,16 @@ test("alpha: the rank is far below what the grades allow, and errors hide that",
   assert.ok(Math.max(...left) < 1e-12);
 });
 
+test("alpha: w is the sum of α times the difference of the documents of a pair", () => {
+  const { values, winners, losers, columns, weights } = dual.trained(alpha.START);
+  const sum = new Float64Array(weights.length);
+  values.forEach((value, k) => sum.forEach((_, d) => {
+    const [i, j] = [winners[Math.floor(k / columns)], losers[k % columns]];
+    sum[d] += value * (dual.X[sum.length * i + d] - dual.X[sum.length * j + d]);
+  }));
+  sum.forEach((one, d) => close(one, weights[d], 1e-6 * Math.hypot(...weights)));
+});
+
 test("alpha: all pairs pull, as the formula says; a larger C silences some and raises the rank", () => {
   const { values, scores, winners, losers, columns } = dual.trained(alpha.START);
   values.forEach((value, k) => {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
 import { asGuess, asText, filled } from "../../ui/browser/lessons/kit/words.js";
+import { inPercent } from "../../ui/browser/lessons/scenes/alpha.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
@@ -200,6 +201,18 @@ test("lesson 3 says what the reader's own line charges, beside the nearest loss"
   assert.deepEqual([facts.nearest, of("own"), of("best")], ["hinge", [3, 1.5, 0], [2, 0.5, 0]]);
   assert.match(read("loss").steps[1].text.join(), /t = −1 .* t = 0\.5 .* t = 2 /);
   assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
+});
+
+test("lesson 9 writes the sizes of tables above their bars, and counts the numbers that they take", () => {
+  const stage = stageOf(read("alpha"), { width: 368, height: 432 }), scene = SCENES.alpha(stage);
+  scene.show(2, "shown", false);
+  const told = stage.svg.all.filter((one) => one.attributes.class === "size").map((one) => one.textContent);
+  assert.equal(told.length, scene.spectrum.rank);
+  told.forEach((one, k) => assert.ok(Math.abs(one / (100 * scene.spectrum.shares[k]) - 1) < 0.07, one));
+  assert.deepEqual([1, 0.386, 0.0649, 0.0091, 1e-6].map(inPercent), ["100", "39", "6", "0.9", "0.0001"]);
+  const { rows, columns, rank, pairs, kept } = scene.facts();
+  assert.equal(rank * (Number(rows) + Number(columns)), Number(kept));
+  assert.ok(Number(kept) < Number(pairs));
 });
 
 test("lesson 9 counts no more tables than the rank, and says what the chosen loss changes", () => {
