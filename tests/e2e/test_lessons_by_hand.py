@@ -119,6 +119,28 @@ def test_a_lesson_of_the_app_is_walked_by_touch(name: str, server: Server, phone
 
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
+def test_a_phone_shows_the_figure_with_each_symbol_and_no_keys(phone: Page, tmp_path: Path) -> None:
+    file = lessons.write(tmp_path)[0].as_uri()
+    for name in order():
+        phone.goto("about:blank")
+        phone.goto(f"{file}#lesson={name}&step=4&guess=shown")
+        for term in phone.locator(".lesson .terms button").all():
+            term.scroll_into_view_if_needed()
+            term.tap()
+            expect(term).to_have_class(re.compile("lit"))
+            figure, box = phone.locator(".lesson .figure").bounding_box(), term.bounding_box()
+            assert figure is not None
+            assert box is not None
+            assert figure["y"] >= 0, name
+            assert figure["y"] + figure["height"] <= box["y"], name
+            assert box["y"] + box["height"] < 801, name
+        for step in (1, 2, 5):
+            phone.locator(".lesson .steps button").nth(step - 1).click()
+            for keys in phone.locator(".lesson .keys").all():
+                expect(keys).to_be_hidden()
+
+
+@pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
 @pytest.mark.parametrize("hand", ["finger", "mouse"])
 def test_every_lesson_is_walked_by_hand(hand: str, phone: Page, browser: Browser, tmp_path: Path) -> None:
     """In the file of all lessons, whose scripts are those of the app."""

@@ -64,6 +64,15 @@ test("every lesson has a scene, five steps, and the terms of its formula", () =>
   }
 });
 
+test("only texts about keys speak of keys, and none speaks of a mouse alone", () => {
+  for (const name of text("frame").lessons) {
+    for (const { keys = "Tab", ...step } of text(name).steps) {
+      assert.doesNotMatch(JSON.stringify(step), /\bTab\b|Enter|arrow keys|Point |\bClick|[^-]click/, name);
+      assert.match(keys, /Tab/);
+    }
+  }
+});
+
 test("a pair turns exactly where its projections cross", () => {
   for (const line of LINES.filter((one) => one.counts)) {
     for (const degrees of turning.turning(line, turning.PLACES)) {
@@ -261,7 +270,7 @@ for (const name of text("frame").lessons) {
         if (guess) assert.ok(scene.fits(guess) && !scene.fits([]), "a prediction fits");
         if (k >= 2) scene.show(k, guess, false);
         const gap = Object.values({ ...step.gap, ends: [] }).flat();
-        const told = [step.head, ...step.text, ...(step.shown ?? []), ...gap, step.help ?? "",
+        const told = [step.head, ...step.text, ...(step.shown ?? []), ...gap, step.help ?? "", step.keys ?? "",
           ...(k === 3 ? Object.values(own.terms) : []), ...place.said].map((one) => filled(one, scene.facts()));
         assert.ok(!told.some((one) => /[{}]|undefined|NaN/.test(one)), told.join(" | "));
         for (const one of [...Object.keys(own.terms), null]) scene.light(one);

@@ -38,7 +38,7 @@
 //   step.head, step.text (paragraphs)    step.shown: paragraphs instead of text if the reader asked for the answer
 //   step.gap = { value, label, axis, ends }   the reader's gap as a large number (step 2); axis names it for a class,
 //                                        ends are the smallest and the largest that a prediction can have
-//   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
+//   step.help, step.keys                 how to act by pointer, by keys     step.ask: the open question (step 4)
 //   step.page                            words of the link (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
 //
@@ -245,7 +245,7 @@ class Lesson {
     }
     if (this.step === FORMULA) parts.push(this.formula(told));
     if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
-    if (step.help) parts.push(told("p", step.help, { class: "help" }));
+    for (const kind of ["help", "keys"]) if (step[kind]) parts.push(told("p", step[kind], { class: `help ${kind}` }));
     this.link = null;
     if (step.page && this.scene.link() && this.app !== undefined) {
       this.link = told("a", step.page, { class: "page" });
