@@ -210,7 +210,7 @@ class Lesson {
     this.step = step;
     this.lit = null;
     this.ended = false;
-    this.root.dataset.step = step;
+    Object.assign(this.root.dataset, { step, lesson: this.text.scene });
     this.scene.show(step, this.guess, fresh);
     this.makeDots();
     this.makeText();
