@@ -69,6 +69,23 @@ test("lesson 5: heights on the map are true, and none is on another", () => {
   }
 });
 
+test("lesson 2: parts of a sum carry their ranks, and the gauges have a scale", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("ndcg"), { width, height }), scene = SCENES.ndcg(stage);
+    scene.show(2, [0.7, 0.6, 0.65], false);
+    const ranks = (row) => stage.svg.all.filter((one, k, all) => one.attributes.class === "rank"
+      && all[k - 1].attributes.y === row.attributes.y).map((one) => one.textContent);
+    const rows = stage.svg.all.filter((one) => one.attributes.class === "gauge");
+    const [list, top, bottom] = [[1, 2, 5, 8, 9], [2, 3, 5, 8, 9], [1, 2, 5, 9, 10]].map((all) => all.map(String));
+    assert.deepEqual(rows.map(ranks), [list, top, bottom]);
+    const [{ attributes: gauge }] = rows;
+    for (const [text, share] of [["0", 0], ["0.5", 0.5], ["1", 1]]) {
+      const { x, y } = scene.paint.known.get(`back scale${text}`).attributes;
+      assert.ok(Math.abs(x - gauge.x - share * gauge.width) < 0.01 && y < height, text);
+    }
+  }
+});
+
 test("lesson 3: no name of a loss is on a curve, on the reader's line or on the plane", () => {
   const lines = [[5, 4, 3.2, 2.4, 1.8, 1.4, 1, 0.5, 0.2, 0, 0], Array(11).fill(5), [0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 5]];
   for (const [width, height] of SIZES) {
