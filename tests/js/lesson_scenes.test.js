@@ -203,6 +203,33 @@ test("lesson 3 says what the reader's own line charges, beside the nearest loss"
   assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
 });
 
+const ACROSS = ["ArrowLeft", "ArrowRight"];
+for (const [name, steps] of [["pairs", [1]], ["nystroem", [1, 4]], ["regularisation", [1]], ["loss", [1]]]) {
+  test(`${name}: Tab reaches one of many marks, and arrow keys all others`, () => {
+    for (const [width, height] of [[840, 550], [368, 432], [640, 550]]) {
+      const place = stageOf(read(name), { width, height }), scene = SCENES[name](place), { paint } = scene;
+      for (const step of steps) {
+        scene.show(step, step === 4 ? "shown" : null, false);
+        const keys = paint.many().map(([key]) => key), reached = [keys[0]];
+        const strike = (from, key) => paint.key({ key, target: paint.grips.get(from).element, preventDefault: () => {},
+          stopPropagation: () => {} });
+        const open = () => keys.filter((key) => paint.grips.get(key).element.attributes.tabindex === "0");
+        for (const from of reached) {
+          for (const key of paint.grips.get(from).nudge ? ACROSS : [...ACROSS, "ArrowUp", "ArrowDown"]) {
+            globalThis.focused = paint.grips.get(from).element;
+            strike(from, key);
+            const to = globalThis.focused.dataset.grip;
+            place.svg.onfocusin({ target: globalThis.focused });
+            assert.deepEqual(open(), [to]);
+            if (!reached.includes(to)) reached.push(to);
+          }
+        }
+        assert.deepEqual(reached.sort(), keys.sort(), `step ${step + 1}, ${width} pixels`);
+      }
+    }
+  });
+}
+
 test("lesson 9 writes the sizes of tables above their bars, and counts the numbers that they take", () => {
   const stage = stageOf(read("alpha"), { width: 368, height: 432 }), scene = SCENES.alpha(stage);
   scene.show(2, "shown", false);

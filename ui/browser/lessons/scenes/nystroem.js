@@ -156,7 +156,7 @@ class Nystroem extends Scene {
       this.paint.grip("grips", `doc${i}`, "circle", {
         cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": String(on),
         "aria-label": filled(words.document, { k: i + 1, grade }),
-      }, { press: () => this.pick(i) });
+      }, { press: () => this.pick(i), among: [cx, cy] });
     });
   }
 
