@@ -14,7 +14,7 @@ import {
 import { hundredths } from "../examples/documents.js";
 import { GRADES, playground, queryOf } from "../examples/turning.js";
 
-const SECONDS = 6, STEP = 0.1, NEAR = 1.7, LETTER = 7.5, NAMED = -0.3;
+const SECONDS = 6, STEP = 0.1, NEAR = 1.7, LETTER = 0.43, NAMED = -0.3;
 const KINDS = [[], ["level", "ring", "downhill"], ["level", "ring", "newton", "kink"], ["level", "ring", "downhill"],
   ["ring", "kink", "newton", "gradient"]]; // lines that the legend names
 export const SHRUNK = 400; // −g is drawn at this part of its length, so that it fits into the figure
@@ -207,7 +207,8 @@ class Newton extends Scene {
     if (kinds.length === 0) return;
     const height = 22 * kinds.length, [x, y] = [box.x + 10, box.y + (below ? 10 : box.width - height - 10)];
     const facts = this.facts(), texts = kinds.map((kind) => filled(this.stage.words[kind], facts));
-    const wide = 44 + LETTER * Math.max(...texts.map((one) => one.length));
+    const letter = LETTER * (parseFloat(getComputedStyle(this.stage.svg).fontSize) || 17.6); // larger for a projector
+    const wide = 44 + letter * Math.max(...texts.map((one) => one.length));
     this.paint.put("over", "key", "rect", { x: x - 4, y: y - 2, width: wide, height: height + 4, class: "key" });
     kinds.forEach((kind, k) => {
       const at = y + 11 + 22 * k, told = texts[k];
