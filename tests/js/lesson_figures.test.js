@@ -137,7 +137,7 @@ function onPath({ attributes: { d } }) {
 }
 
 test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one colour", () => {
-  for (const [width, height] of SIZES) {
+  for (const [width, height] of [...SIZES, [620, 565]]) {
     const stage = stageOf(read("nystroem"), { width, height }), scene = SCENES.nystroem(stage), { words } = stage;
     const find = (holds) => stage.svg.all.filter(holds);
     const diamonds = () => find((one) => one.tag === "path" && one.attributes["data-term"] === "W");
@@ -149,6 +149,7 @@ test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one co
       for (const { x, y, width: side } of scene.maps) {
         const inside = x >= 0 && x + side <= width && y + side <= height;
         assert.ok(inside && side > (width > 400 ? 180 : 100), `step ${step + 1}, ${width} pixels`);
+        if (scene.below) assert.ok(scene.below.height > 110, `step ${step + 1}, ${width} pixels: room for the chart`);
       }
       assert.ok(diamonds().length === 3 && diamonds().every(isOurs), `step ${step + 1}`);
     }

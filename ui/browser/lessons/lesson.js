@@ -46,8 +46,8 @@
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
 // kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces, kit/scene.js what all scenes
-// share, kit/motion.js movements, kit/look.js documents with grades, kit/verdict.js marks of what was found or missed.
-// lesson.css has the looks of marks.
+// share, kit/motion.js movements, kit/look.js documents with grades, kit/map.js lines of equal height, kit/verdict.js
+// marks of what was found or missed. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { fit, withTerms } from "./formula.js";

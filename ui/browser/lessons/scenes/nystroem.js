@@ -124,12 +124,13 @@ class Nystroem extends Scene {
     const [w, h] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
     this.square = square;
     if (charted) {
-      const side = wide ? Math.min(0.5 * h, 0.45 * w) : Math.min(0.56 * w, 0.38 * h), top = side + 30;
-      const each = Math.min((w - 24) / 3, wide ? h - top - 2 : 0.3 * h), left = (w - 3 * each - 24) / 2;
-      this.square = box(wide ? 0 : (w - side) / 2, 2, side);
+      const beside = w > 480, top = 30 + (beside ? Math.min(0.5 * h, 0.45 * w) : Math.min(0.56 * w, 0.38 * h));
+      const side = top - 30;
+      const each = Math.min((w - 24) / 3, beside ? h - top - 2 : 0.3 * h), left = (w - 3 * each - 24) / 2;
+      this.square = box(beside ? 0 : (w - side) / 2, 2, side);
       this.maps = row(left, top, each);
       const below = { x: 0, y: top + each + 12, width: w, height: h - top - each - 12 };
-      this.below = wide ? { x: side + 24, y: 6, width: w - side - 24, height: side } : below;
+      this.below = beside ? { x: side + 24, y: 6, width: w - side - 24, height: side } : below;
     } else if (this.step < REVEAL) {
       const each = Math.min(rest.width - 4, rest.height - 40, 320);
       this.maps = [box(wide ? rest.x : (rest.width - each) / 2, rest.y + 28, each)];
