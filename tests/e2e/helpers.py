@@ -202,3 +202,12 @@ def finish_training(page: Page, seconds: float = 120) -> None:
     expect(page.get_by_role("button", name="Stop the job")).to_have_count(0, timeout=1000 * seconds)
     wait_settled(page)
     expect(offer).to_have_count(0)
+
+
+def tab_to(page: Page, selector: str, most: int = 60) -> None:
+    """Press Tab until an element of the lesson that matches has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.locator(f".lesson {selector}:focus").count():
+            return
+    raise AssertionError(f"Tab does not lead to {selector}")

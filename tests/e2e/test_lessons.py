@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from helpers import query_of
+from helpers import query_of, tab_to
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -13,15 +13,6 @@ from tools.lesson_pictures import GUESSES
 from ui.learn.lessons import texts
 
 WORDS, FIRST = texts("frame"), texts("pairs")
-
-
-def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until an element of the lesson that matches has the focus."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.locator(f".lesson {selector}:focus").count():
-            return
-    raise AssertionError(f"Tab does not lead to {selector}")
 
 
 def test_a_double_click_makes_a_tie(server: Server, page: Page) -> None:

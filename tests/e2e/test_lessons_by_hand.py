@@ -1,4 +1,4 @@
-"""Every lesson by finger on a phone, and by mouse: predict in the figure, see the gap, drag in free play.
+"""Every lesson by finger on a phone and by mouse, and three by keys: predict, see the gap, play freely.
 
 Buttons are clicked: on a busy machine a tap lasts so long that Chromium takes it for a long press.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from helpers import tab_to
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tools import lessons
@@ -119,6 +120,28 @@ def test_a_lesson_of_the_app_is_walked_by_touch(name: str, server: Server, phone
 
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
+def test_a_phone_shows_the_figure_with_each_symbol_and_no_keys(phone: Page, tmp_path: Path) -> None:
+    file = lessons.write(tmp_path)[0].as_uri()
+    for name in order():
+        phone.goto("about:blank")
+        phone.goto(f"{file}#lesson={name}&step=4&guess=shown")
+        for term in phone.locator(".lesson .terms button").all():
+            term.scroll_into_view_if_needed()
+            term.tap()
+            expect(term).to_have_class(re.compile("lit"))
+            figure, box = phone.locator(".lesson .figure").bounding_box(), term.bounding_box()
+            assert figure is not None
+            assert box is not None
+            assert figure["y"] >= 0, name
+            assert figure["y"] + figure["height"] <= box["y"], name
+            assert box["y"] + box["height"] < 801, name
+        for step in (1, 2, 5):
+            phone.locator(".lesson .steps button").nth(step - 1).click()
+            for keys in phone.locator(".lesson .keys").all():
+                expect(keys).to_be_hidden()
+
+
+@pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
 @pytest.mark.parametrize("hand", ["finger", "mouse"])
 def test_every_lesson_is_walked_by_hand(hand: str, phone: Page, browser: Browser, tmp_path: Path) -> None:
     """In the file of all lessons, whose scripts are those of the app."""
@@ -130,4 +153,60 @@ def test_every_lesson_is_walked_by_hand(hand: str, phone: Page, browser: Browser
         page.goto("about:blank")
         page.goto(f"{file}#lesson={name}")
         walk(name, page, drawn if hand == "finger" else dragged)
+    page.close()
+
+
+PREDICT: dict[str, tuple[tuple[str, ...], str]] = {
+    "pairs": (("Enter", "ArrowRight", "ArrowDown", "Enter"), r"^(?=(.*1){2}).*$"),
+    "regularisation": (
+        ("Shift+ArrowUp", "ArrowRight", "ArrowUp", "ArrowRight", "ArrowUp"),
+        r"^0\.8_0\.81_0\.82_",
+    ),
+    "nystroem": (("Enter", "ArrowRight", "Enter", "ArrowDown", "Enter"), r"^\d+_\d+_\d+$"),
+}
+"""For a lesson the keys of a prediction in its figure, and what the address then has."""
+PLAY = {"pairs": "ArrowUp", "regularisation": "ArrowRight", "nystroem": "Enter"}
+PRESSES = 12
+"""Presses of Tab that lead from a step's first element to its last."""
+
+
+@pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
+@pytest.mark.parametrize("name", PREDICT)
+def test_a_lesson_is_walked_by_keys_alone(name: str, browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
+    page.goto(f"{lessons.write(tmp_path)[0].as_uri()}#lesson={name}")
+    root = page.locator(".lesson")
+
+    def pressed(*keys: str) -> None:
+        for key in keys:
+            page.keyboard.press(key)
+        focus = page.locator(".lesson :focus")
+        expect(focus).to_have_count(1)
+        expect(focus).to_be_in_viewport()
+
+    tab_to(page, ".ways .main")
+    pressed("Enter")
+    keys, guess = PREDICT[name]
+    tab_to(page, ".figure .grip")
+    pressed(*keys)
+    tab_to(page, ".ways .main", PRESSES)
+    pressed("Enter")
+    expect(root).to_have_attribute("data-step", "2")
+    expect(page.locator(".lesson .gap strong")).to_have_text(re.compile(r"\d"))
+    assert re.match(guess, page.url.rpartition("guess=")[2])
+    pressed("ArrowRight")
+    for term in texts(name)["terms"]:
+        tab_to(page, f".terms [data-term={term}]", PRESSES)
+        expect(page.locator(f".lesson math .lit[data-term={term}]").first).to_be_visible()
+    tab_to(page, ".ways .main", PRESSES)
+    pressed("Enter")
+    before = page.locator(".lesson .figure svg").inner_html()
+    tab_to(page, ".figure .grip")
+    pressed(PLAY[name])
+    assert page.locator(".lesson .figure svg").inner_html() != before
+    tab_to(page, ".ways .main", PRESSES)
+    pressed("Enter")
+    following = order()[order().index(name) + 1]
+    expect(root).to_have_attribute("data-lesson", following)
+    expect(root).to_have_attribute("data-step", "0")
     page.close()

@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from tools.browser import Server, open_page, wait_settled
 from ui.controls.link import VERSION
 from ui.controls.navigation import ENTRIES, Entry
+from ui.learn.home_words import PAGES
 
 SECTIONS = {
     section: [entry for entry in ENTRIES if (entry.section or "Learn") == section]
@@ -351,7 +352,9 @@ def seen_area(page: Page, height: int) -> float:
 
 def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/?m=50&c=-2&g=-1")
-    page.get_by_test_id("stMain").get_by_role("link", name="Two models").click()
+    main = page.get_by_test_id("stMain")
+    main.get_by_text(PAGES, exact=True).click()
+    main.get_by_role("link", name="Two models").click()
     page.wait_for_url("**/side_by_side*")
     wait_settled(page)
     address = page.evaluate("location.search")

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
+import { bowl } from "../../ui/browser/lessons/examples/descent.js";
 import { mix } from "../../ui/browser/lessons/kit/motion.js";
 import { SHRUNK } from "../../ui/browser/lessons/scenes/newton.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
@@ -15,7 +16,7 @@ const SIZES = [[840, 700], [368, 432]]; // of figures in windows of 1400 and 400
 
 test("lesson 5: -g has its true length in words, and one scale in the picture", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
-  scene.show(4, "shown", false);
+  scene.show(3, "shown", false);
   for (const at of [[-1, 2], [-2, -2], [0.5, 0.5], [2, 1]]) {
     scene.move(at);
     const { slope } = scene.facts(), arrow = stage.svg.all.find((one) => one.attributes["data-term"] === "g");
@@ -24,6 +25,64 @@ test("lesson 5: -g has its true length in words, and one scale in the picture", 
     const words = stage.svg.all.map((one) => one.textContent);
     assert.ok(words.some((one) => one.includes(slope) && one.includes(`1/${SHRUNK}`)), "the key says both");
     for (const tick of ["−2", "0", "2"]) assert.equal(words.filter((one) => one === tick).length, 2, tick);
+  }
+});
+
+test("lesson 5: w is the same in both planes, the tip of an arrow and a dot", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("newton"), { width, height }), scene = SCENES.newton(stage);
+    scene.show(0, null, false);
+    for (const key of ["w", "arrow"]) {
+      scene.paint.grips.get(key).nudge(5, -5);
+      const [dot, tip] = ["w", "arrow"].map((name) => scene.paint.known.get(`grips ${name}`).attributes);
+      const { documents, weights } = scene.boxes();
+      for (const [axis, name] of [["x", "cx"], ["y", "cy"]]) {
+        assert.ok(Math.abs((dot[name] - weights[axis]) - (tip[name] - documents[axis])) < 1e-9, `${axis} by ${key}`);
+      }
+      assert.match(stage.said.at(-1), new RegExp(scene.facts().value));
+      for (const { x, y, width: side } of [documents, weights]) {
+        assert.ok(x >= 0 && x + side <= width && y + side < height);
+      }
+    }
+    assert.deepEqual(scene.w, [0, 1]);
+    scene.show(1, null, false);
+    assert.deepEqual(scene.w, [-1, 2], "the prediction starts where its text says");
+  }
+});
+
+test("lesson 5: heights on the map are true, and none is on another", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("newton"), { width, height }), scene = SCENES.newton(stage);
+    for (const step of [0, 1, 2]) {
+      scene.show(step, step < 2 ? null : "shown", false);
+      const told = stage.svg.all.filter((one) => one.attributes.class === "height halo");
+      assert.ok(told.length >= 4, `${told.length} heights in step ${step + 1}, ${width} pixels`);
+      told.forEach(({ attributes: { x, y }, textContent }, k) => {
+        const { value } = bowl(scene.from(Number(x), Number(y)));
+        assert.ok(Math.abs(value - textContent) < 0.02 * textContent, `${value} for ${textContent}`);
+        for (const { attributes: other, textContent: word } of told.slice(0, k)) {
+          const near = Math.abs(x - other.x) < 4 * (textContent.length + word.length) && Math.abs(y - other.y) < 14;
+          assert.ok(!near, `${textContent} on ${word}`);
+        }
+      });
+    }
+  }
+});
+
+test("lesson 2: parts of a sum carry their ranks, and the gauges have a scale", () => {
+  for (const [width, height] of SIZES) {
+    const stage = stageOf(read("ndcg"), { width, height }), scene = SCENES.ndcg(stage);
+    scene.show(2, [0.7, 0.6, 0.65], false);
+    const ranks = (row) => stage.svg.all.filter((one, k, all) => one.attributes.class === "rank"
+      && all[k - 1].attributes.y === row.attributes.y).map((one) => one.textContent);
+    const rows = stage.svg.all.filter((one) => one.attributes.class === "gauge");
+    const [list, top, bottom] = [[1, 2, 5, 8, 9], [2, 3, 5, 8, 9], [1, 2, 5, 9, 10]].map((all) => all.map(String));
+    assert.deepEqual(rows.map(ranks), [list, top, bottom]);
+    const [{ attributes: gauge }] = rows;
+    for (const [text, share] of [["0", 0], ["0.5", 0.5], ["1", 1]]) {
+      const { x, y } = scene.paint.known.get(`back scale${text}`).attributes;
+      assert.ok(Math.abs(x - gauge.x - share * gauge.width) < 0.01 && y < height, text);
+    }
   }
 });
 
@@ -78,7 +137,7 @@ function onPath({ attributes: { d } }) {
 }
 
 test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one colour", () => {
-  for (const [width, height] of SIZES) {
+  for (const [width, height] of [...SIZES, [620, 565]]) {
     const stage = stageOf(read("nystroem"), { width, height }), scene = SCENES.nystroem(stage), { words } = stage;
     const find = (holds) => stage.svg.all.filter(holds);
     const diamonds = () => find((one) => one.tag === "path" && one.attributes["data-term"] === "W");
@@ -88,7 +147,9 @@ test("lesson 7 shows K wherever it shows K̃, and the reader's choice has one co
       const named = find((one) => ["K", "K̃"].includes(one.textContent)).map((one) => one.textContent);
       assert.deepEqual(named, step === 1 ? ["K"] : ["K", "K̃"]);
       for (const { x, y, width: side } of scene.maps) {
-        assert.ok(side > 60 && x >= 0 && x + side <= width && y + side <= height, `step ${step + 1}, ${width} pixels`);
+        const inside = x >= 0 && x + side <= width && y + side <= height;
+        assert.ok(inside && side > (width > 400 ? 180 : 100), `step ${step + 1}, ${width} pixels`);
+        if (scene.below) assert.ok(scene.below.height > 110, `step ${step + 1}, ${width} pixels: room for the chart`);
       }
       assert.ok(diamonds().length === 3 && diamonds().every(isOurs), `step ${step + 1}`);
     }

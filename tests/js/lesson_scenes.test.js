@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
-import { asGuess, asText } from "../../ui/browser/lessons/kit/words.js";
+import { asGuess, asText, filled } from "../../ui/browser/lessons/kit/words.js";
+import { inPercent } from "../../ui/browser/lessons/scenes/alpha.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
@@ -152,10 +153,15 @@ test("lesson 7 shows the best choice beside the reader's, and no line crosses a 
 
 test("lesson 5 names its curves where w is not", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
-  for (const step of [2, 3]) {
-    scene.show(step, "shown", false);
-    const words = stage.svg.all.map((one) => one.textContent);
-    assert.ok(words.includes(stage.words.ring) && words.includes(stage.words.kink), "thin lines have a legend");
+  for (const step of [1, 2, 3, 4]) {
+    scene.show(step, step === 1 ? null : "shown", false);
+    const words = stage.svg.all.map((one) => one.textContent), drawn = stage.svg.all.map((one) => one.attributes.class);
+    for (const kind of ["level", "ring", "kink", "newton", "gradient", "downhill"]) {
+      const named = words.includes(filled(stage.words[kind], scene.facts()));
+      const is = drawn.some((one) => one?.split(" ")[0] === kind);
+      assert.ok(named || !is || kind === "level" || (kind === "newton" && step === 3), `${kind}, step ${step + 1}`);
+      assert.ok(is || !named, `${kind} is named and not drawn in step ${step + 1}`);
+    }
   }
   scene.show(4, "shown", false);
   for (const at of [[-2, -2], [-2, 2]]) {
@@ -195,6 +201,45 @@ test("lesson 3 says what the reader's own line charges, beside the nearest loss"
   assert.deepEqual([facts.nearest, of("own"), of("best")], ["hinge", [3, 1.5, 0], [2, 0.5, 0]]);
   assert.match(read("loss").steps[1].text.join(), /t = −1 .* t = 0\.5 .* t = 2 /);
   assert.ok(stage.svg.all.some((one) => one.textContent === stage.words.mine));
+});
+
+const ACROSS = ["ArrowLeft", "ArrowRight"];
+for (const [name, steps] of [["pairs", [1]], ["nystroem", [1, 4]], ["regularisation", [1]], ["loss", [1]]]) {
+  test(`${name}: Tab reaches one of many marks, and arrow keys all others`, () => {
+    for (const [width, height] of [[840, 550], [368, 432], [640, 550]]) {
+      const place = stageOf(read(name), { width, height }), scene = SCENES[name](place), { paint } = scene;
+      for (const step of steps) {
+        scene.show(step, step === 4 ? "shown" : null, false);
+        const keys = paint.many().map(([key]) => key), reached = [keys[0]];
+        const strike = (from, key) => paint.key({ key, target: paint.grips.get(from).element, preventDefault: () => {},
+          stopPropagation: () => {} });
+        const open = () => keys.filter((key) => paint.grips.get(key).element.attributes.tabindex === "0");
+        for (const from of reached) {
+          for (const key of paint.grips.get(from).nudge ? ACROSS : [...ACROSS, "ArrowUp", "ArrowDown"]) {
+            globalThis.focused = paint.grips.get(from).element;
+            strike(from, key);
+            const to = globalThis.focused.dataset.grip;
+            place.svg.onfocusin({ target: globalThis.focused });
+            assert.deepEqual(open(), [to]);
+            if (!reached.includes(to)) reached.push(to);
+          }
+        }
+        assert.deepEqual(reached.sort(), keys.sort(), `step ${step + 1}, ${width} pixels`);
+      }
+    }
+  });
+}
+
+test("lesson 9 writes the sizes of tables above their bars, and counts the numbers that they take", () => {
+  const stage = stageOf(read("alpha"), { width: 368, height: 432 }), scene = SCENES.alpha(stage);
+  scene.show(2, "shown", false);
+  const told = stage.svg.all.filter((one) => one.attributes.class === "size").map((one) => one.textContent);
+  assert.equal(told.length, scene.spectrum.rank);
+  told.forEach((one, k) => assert.ok(Math.abs(one / (100 * scene.spectrum.shares[k]) - 1) < 0.07, one));
+  assert.deepEqual([1, 0.386, 0.0649, 0.0091, 1e-6].map(inPercent), ["100", "39", "6", "0.9", "0.0001"]);
+  const { rows, columns, rank, pairs, kept } = scene.facts();
+  assert.equal(rank * (Number(rows) + Number(columns)), Number(kept));
+  assert.ok(Number(kept) < Number(pairs));
 });
 
 test("lesson 9 counts no more tables than the rank, and says what the chosen loss changes", () => {

@@ -20,6 +20,7 @@ class Element {
     this.append(...all);
   }
   remove() { this.parent.children = this.parent.children.filter((one) => one !== this); }
+  focus() { globalThis.focused = this; }
   querySelector() { return null; }
   getBoundingClientRect() { return { left: 0, top: 0, width: 800, height: 550 }; }
   getContext() {

@@ -157,7 +157,7 @@ DOCUMENTATION = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 
 def show_pages() -> None:
     """Draw links to the other pages, and to the documentation if built."""
-    st.header("Pages", anchor=False)
-    links()
+    with st.expander(words.PAGES):
+        links()
     if DOCUMENTATION.is_file():
         st.markdown(words.DOCUMENTATION)

@@ -38,7 +38,7 @@
 //   step.head, step.text (paragraphs)    step.shown: paragraphs instead of text if the reader asked for the answer
 //   step.gap = { value, label, axis, ends }   the reader's gap as a large number (step 2); axis names it for a class,
 //                                        ends are the smallest and the largest that a prediction can have
-//   step.help                            how to act by pointer and keys     step.ask: the open question (step 4)
+//   step.help, step.keys                 how to act by pointer, by keys     step.ask: the open question (step 4)
 //   step.page                            words of the link (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
 //
@@ -46,8 +46,8 @@
 // mathematics into examples/NAME.js, without DOM, on ui/browser/core, and test it in tests/js/lessons.test.js.
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
 // kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces, kit/scene.js what all scenes
-// share, kit/motion.js movements, kit/look.js documents with grades, kit/verdict.js marks of what was found or missed.
-// lesson.css has the looks of marks.
+// share, kit/motion.js movements, kit/look.js documents with grades, kit/map.js lines of equal height, kit/verdict.js
+// marks of what was found or missed. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { fit, withTerms } from "./formula.js";
@@ -210,7 +210,7 @@ class Lesson {
     this.step = step;
     this.lit = null;
     this.ended = false;
-    this.root.dataset.step = step;
+    Object.assign(this.root.dataset, { step, lesson: this.text.scene });
     this.scene.show(step, this.guess, fresh);
     this.makeDots();
     this.makeText();
@@ -245,7 +245,7 @@ class Lesson {
     }
     if (this.step === FORMULA) parts.push(this.formula(told));
     if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
-    if (step.help) parts.push(told("p", step.help, { class: "help" }));
+    for (const kind of ["help", "keys"]) if (step[kind]) parts.push(told("p", step[kind], { class: `help ${kind}` }));
     this.link = null;
     if (step.page && this.scene.link() && this.app !== undefined) {
       this.link = told("a", step.page, { class: "page" });

@@ -79,10 +79,10 @@ export const errorOfTriple = (...positions) => approximation(landmarkMap(positio
 const DRAWN = { random: landmarksUniform, kmeans: landmarksKMeansPP };
 export const drawLandmarks = (kind, seed, m) => Array.from(DRAWN[kind](random(seed), X, DIM, m));
 
-// Return for each m the mean, lowest and highest error of the maps that 20 seeds draw.
-export function errors(sizes, draw) {
+// Return for each m the mean, lowest and highest error of the maps that these seeds draw.
+export function errors(sizes, draw, draws = DRAWS) {
   return sizes.map((m) => {
-    const found = Array.from({ length: DRAWS }, (_, seed) => approximation(draw(seed, m)).error);
+    const found = Array.from({ length: draws }, (_, seed) => approximation(draw(seed, m)).error);
     return { m, mean: mean(found), low: Math.min(...found), high: Math.max(...found) };
   });
 }

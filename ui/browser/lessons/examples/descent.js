@@ -66,17 +66,17 @@ export function gradientPath(w, most = MOST) {
   return path;
 }
 
-// Pairs that are silent at one point and pull at the other.
+// Numbers of the pairs that are silent at one point and pull at the other.
 export function crossed(from, to) {
   const [a, b] = [from, to].map((w) => objective(Float64Array.from(w), PROBLEM).margins);
-  return a.reduce((count, t, k) => count + (t < 1 !== b[k] < 1), 0);
+  return Array.from(a.keys()).filter((k) => a[k] < 1 !== b[k] < 1);
 }
 
-// Both ends, within the figure, of the line w·(x_i − x_j) = 1 of each pair; none for lines beyond it.
-export function kinks() {
+// Both ends, within the figure, of the line w·(x_i − x_j) = 1 of each of these pairs; none for lines beyond it.
+export function kinks(numbers) {
   const { winner, loser } = PROBLEM.pairs;
-  return Array.from(winner, (i, k) => {
-    const [u, v] = [0, 1].map((axis) => SITES[i][axis] - SITES[loser[k]][axis]), found = [];
+  return numbers.map((k) => {
+    const [u, v] = [0, 1].map((axis) => SITES[winner[k]][axis] - SITES[loser[k]][axis]), found = [];
     for (const edge of [-EXTENT, EXTENT]) {
       if (v !== 0) found.push([edge, (1 - u * edge) / v]);
       if (u !== 0) found.push([(1 - v * edge) / u, edge]);
@@ -88,13 +88,13 @@ export function kinks() {
 
 export const SIDE = 121;
 
-// The objective on a grid, row by row from the top, and levels that are denser near the lowest value.
+export const LEVELS = [80, 100, 150, 200, 300, 400, 600, 800, 1000, 1200, 1400]; // of the map's lines
+
+// The objective on a grid, row by row from the top.
 export function landscape() {
   const at = (k) => -EXTENT + (2 * EXTENT * k) / (SIDE - 1);
-  const values = Float64Array.from({ length: SIDE * SIDE }, (_, k) => (
+  return Float64Array.from({ length: SIDE * SIDE }, (_, k) => (
     objective(Float64Array.of(at(k % SIDE), -at(Math.floor(k / SIDE))), PROBLEM).value));
-  const low = BEST.objective, high = Math.max(...values);
-  return { values, levels: Array.from({ length: 12 }, (_, k) => low + (high - low) * ((k + 0.35) / 12) ** 2.2) };
 }
 
 export const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);

@@ -21,12 +21,12 @@ function draw() {
 
 export const { x: X, y: GRADES } = draw();
 
-// Return the optimum's α at C = 2^exponent: a matrix, with the documents of its rows and columns, and the scores.
+// Return the optimum's α at C = 2^exponent: a matrix, with the documents of its rows and columns, w and the scores.
 export function trained(exponent, loss = "squaredHinge") {
   const problem = { features: X, m: DIM, y: GRADES, ptr: [0, N], C: 2 ** exponent, loss: LOSSES[loss] };
   const { weights, scores } = fit(problem, loss === "hinge" ? { tolerance: 1e-9 } : {});
   const { winners, losers, values } = alpha(weights, problem, 0);
-  return { values, winners, losers, scores, rows: winners.length, columns: losers.length };
+  return { values, winners, losers, weights, scores, rows: winners.length, columns: losers.length };
 }
 
 // Change each α by a random error of about this share.

@@ -11,6 +11,7 @@
 // A grip can be dragged, and is reached by Tab: drag(x, y) gets pixels of the figure, at the pointer;
 // nudge(right, up) gets −1, 0 or 1 from the arrow keys, 5 times that with Shift; press() is a click, Enter or space;
 // enter() is a double click, Enter or space; drop() follows a drag. value is { now, low, high, text } of a slider.
+// Of grips with a place `among: [x, y]` Tab reaches one, and arrow keys lead to the others.
 
 import { shape, write } from "../../shell/elements.js";
 
@@ -25,6 +26,8 @@ export class Paint {
     svg.replaceChildren(...Object.values(this.layers));
     this.known = new Map();
     this.grips = new Map();
+    this.current = null; // the one of many that Tab reaches
+    svg.onfocusin = (event) => this.focused(event.target.dataset?.grip);
     svg.onpointerdown = (event) => this.down(event);
     svg.onpointermove = (event) => this.held?.drag?.(...this.at(event));
     // also where the browser does not heed touch-action, and would go back a page
@@ -39,6 +42,7 @@ export class Paint {
     this.seen = new Set();
     this.grips.clear();
     all();
+    this.oneOfMany();
     for (const [key, element] of this.known) {
       if (this.seen.has(key)) continue;
       element.remove();
@@ -68,8 +72,33 @@ export class Paint {
     const name = `grip${does.drag ? " drags" : ""} ${attributes.class ?? ""}`;
     const element = this.put(layer, key, tag,
       { role: "button", tabindex: 0, ...slider, ...attributes, class: name, "data-grip": key }, text);
-    this.grips.set(key, does);
+    this.grips.set(key, { ...does, element });
     return element;
+  }
+
+  many() {
+    return [...this.grips].filter(([, { among }]) => among);
+  }
+
+  oneOfMany() {
+    const keys = this.many().map(([key]) => key), one = keys.includes(this.current) ? this.current : keys[0];
+    for (const key of keys) write(this.grips.get(key).element, "tabindex", key === one ? 0 : -1);
+  }
+
+  focused(key) {
+    if (!this.grips.get(key)?.among) return;
+    this.current = key;
+    this.oneOfMany();
+  }
+
+  // Return the nearest of many in a direction, rather straight on than aside; undefined without one.
+  beside(from, [right, up]) {
+    const [x, y] = this.grips.get(from).among, [h, v] = [Math.sign(right), -Math.sign(up)];
+    const found = this.many().map(([key, { among: [a, b] }]) => {
+      const along = h * (a - x) + v * (b - y), aside = Math.abs(v * (a - x)) + Math.abs(h * (b - y));
+      return { key, along, far: along + 2 * aside };
+    }).filter(({ along, key }) => along > 0 && key !== from);
+    return found.sort((one, other) => one.far - other.far)[0]?.key;
   }
 
   // Cut a layer to a box of the figure.
@@ -83,7 +112,7 @@ export class Paint {
   }
 
   focus(key) {
-    this.svg.querySelector(`[data-grip="${key}"]`)?.focus({ preventScroll: true });
+    this.grips.get(key)?.element.focus({ preventScroll: true });
   }
 
   at(event) {
@@ -117,6 +146,8 @@ export class Paint {
     if (event.key in ARROWS && grip.nudge) {
       const by = event.shiftKey ? FAR : 1;
       grip.nudge(...ARROWS[event.key].map((one) => one * by));
+    } else if (event.key in ARROWS && grip.among) {
+      this.focus(this.beside(event.target.dataset.grip, ARROWS[event.key]));
     } else if ((event.key === "Enter" || event.key === " ") && (grip.enter ?? grip.press)) (grip.enter ?? grip.press)();
     else return;
     event.preventDefault();

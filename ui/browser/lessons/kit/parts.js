@@ -60,7 +60,7 @@ export function drawAxes(paint, key, plot) {
   });
   y.ticks.forEach(([value, text], k) => {
     const at = plot.y(value);
-    paint.put("back", `${key} y${k}`, "text", { x: left - 22, y: at, class: "note" }, text);
+    paint.put("back", `${key} y${k}`, "text", { x: left - 6, y: at, class: "note end-note" }, text);
     paint.put("back", `${key} g${k}`, "path", { d: `M${left} ${at}H${right}`, ...strokeOf(EDGE, 0.6) });
   });
   paint.put("back", `${key} xname`, "text", { x: (left + right) / 2, y: bottom + 34, class: "note" }, x.name);

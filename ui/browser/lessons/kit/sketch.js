@@ -89,6 +89,7 @@ export class Sketch {
       paint.grip(grips, `sketch ${k}`, "circle", {
         cx: plot.x(x), cy: plot.y(y), r: 6, class: `dot${set}`, "aria-label": label(x),
       }, {
+        among: [plot.x(this.xs[k]), 0],
         value: { now: y, low: this.low, high: this.high, text: number(y) },
         drag: changes((px, py) => this.stroke(...plot.from(px, py))),
         drop: () => { this.last = null; },

@@ -11,10 +11,13 @@ import { filled, number, texts } from "../kit/words.js";
 export const START = -5; // log₂ C of the question
 const EXPONENTS = Array.from({ length: 13 }, (_, k) => k - 8), SHARES = [0, 0.001, 0.01, 0.05, 0.1];
 const TRAINED = ["squaredHinge", "hinge", "logistic"];
-const SECONDS = 5, LEAST = 1e-8, EXAMPLE = { row: 2, column: 4 };
+const SECONDS = 5, LEAST = 1e-8, MOST = 5, EXAMPLE = { row: 2, column: 4 };
 
 export const bound = once(() => data.largestRank(data.trained(START)));
 const first = once(() => data.trained(START));
+
+// A share in percent, with one digit below 10: 100, 38, 6, 0.9.
+export const inPercent = (share) => String(Number((100 * share).toPrecision(share < 0.1 ? 1 : 3 - (share < 1))));
 
 export const alphaScene = (stage) => new Alpha(stage);
 
@@ -67,7 +70,7 @@ class Alpha extends Scene {
     const pulls = values.filter((value) => value > 0).length;
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
-      pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k,
+      pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
       gap: `${away > 0 ? "+" : ""}${number(away, 0)}`,
       energy: energy > 0.9999 && rank > data.FEW ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
@@ -115,10 +118,10 @@ class Alpha extends Scene {
     }
     if (step === REVEAL) {
       const half = (width - 44) / 2, map = matrix(28, 42, half), top = map.height + 56;
-      return { map, second: matrix(36 + half, 42, half), bars: box(0, top, width, height - top) };
+      return { map, second: matrix(36 + half, 42, half), bars: box(8, top, width - 8, height - top) };
     }
     const map = matrix(28, 42, width * 0.5), top = map.height + 52;
-    return { map, controls: box(0, top, width, 110), bars: box(0, top + 110, width, height - top - 110) };
+    return { map, controls: box(0, top, width, 110), bars: box(8, top + 110, width - 8, height - top - 110) };
   }
 
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
@@ -198,16 +201,18 @@ class Alpha extends Scene {
   // Singular values as shares of the largest, on a logarithmic scale; those above the line count.
   drawBars(box) {
     const { words, dark } = this.stage, { shares } = this.spectrum, colour = parts.methodColour("data", dark);
-    const powers = [[1, "1"], [1e-2, "10⁻²"], [1e-4, "10⁻⁴"], [data.TOLERANCE, "10⁻⁶"]];
+    const powers = [1, 1e-2, 1e-4, data.TOLERANCE].map((share) => [share, inPercent(share)]);
     const plot = parts.chart(box,
       { ends: [0, shares.length + 1], ticks: [1, 4, 8, 12].map((k) => [k, String(k)]), name: words.number },
-      { ends: [LEAST, 1], log: true, ticks: powers, name: words.singular });
+      { ends: [LEAST, MOST], log: true, ticks: powers, name: words.singular });
     parts.drawAxes(this.paint, "bars", plot);
     shares.forEach((share, k) => {
       const x = plot.x(k + 0.65), y = plot.y(Math.max(share, LEAST)), counts = share > data.TOLERANCE;
       const look = { opacity: this.step === FREE || k < this.k ? 1 : 0.3 };
       this.paint.put("lines", `bar${k}`, "rect", { x, y, width: plot.x(k + 1.35) - x,
         height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)", look) });
+      if (k >= data.FEW || !counts || (this.step === REVEAL && k >= this.k)) return;
+      this.paint.put("labels", `size${k}`, "text", { x: plot.x(k + 1), y: y - 9, class: "size" }, inPercent(share));
     });
     const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
     this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });

@@ -8,15 +8,17 @@ import { FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { filled, number, texts } from "../kit/words.js";
 
 export const START = 10, NEEDED = 4 * START; // the error falls as 1/√m: half of it needs four times as many
+export const DRAWS = 100; // their mean is near what theory says
 export const GUESSES = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200];
 const SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 300, 400];
 const LANDMARKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20];
 const PLAYGROUND = [1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100]; // that it offers
-const FEW = 6, EXTENT = 1.2, POINTS = 121, SHOWN = 12, SECONDS = 5, LEAST = 0.02, MOST = 3;
+const FEW = 6, EXTENT = 1.2, POINTS = 121, MANY = NEEDED, SECONDS = 5, LEAST = 0.02, MOST = 3;
 const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
 
 export const curves = once(() => {
-  const fourier = data.errors(SIZES, data.waveMap), nystroem = data.errors(LANDMARKS, data.kmeansMap);
+  const [fourier, nystroem] = [[SIZES, data.waveMap], [LANDMARKS, data.kmeansMap]]
+    .map(([sizes, draw]) => data.errors(sizes, draw, DRAWS));
   const at = (m) => fourier.find((one) => one.m === m).mean;
   return { fourier, nystroem, at, landmarks: nystroem.find((one) => one.mean <= at(NEEDED)).m };
 });
@@ -73,8 +75,8 @@ class Fourier extends Scene {
   }
 
   facts() {
-    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS,
-      drawn: Math.min(this.m, SHOWN) };
+    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: DRAWS,
+      drawn: Math.min(this.m, MANY) };
     if (this.step >= GUESS) {
       const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
       Object.assign(found, {
@@ -127,14 +129,15 @@ class Fourier extends Scene {
 
   drawRow(box) {
     const { words, dark } = this.stage, orange = parts.methodColour("fourier", dark), { lit, waves } = this;
-    const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]), name = filled(words.row, { m: this.m });
+    const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]);
+    const name = filled(this.m > MANY ? words.some : words.row, this.facts());
     const plot = parts.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
       { ends: [-1.1, 1.7], ticks, name });
     parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
     const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
     const wavy = { ...thin, ...ofTerm("omega") };
-    waves.slice(-SHOWN).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
+    waves.slice(-MANY).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
     const ink = parts.methodColour("exact", dark);
     parts.drawCurve(this.paint, "true", plot, along(bump()), parts.strokeOf(ink, 2.5, DASHED));
     const sum = parts.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);

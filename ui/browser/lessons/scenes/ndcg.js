@@ -1,6 +1,6 @@
 // Lesson "ndcg": one ranked list, its NDCG@10 summed rank by rank, and what two swaps cost.
 
-import { drawGrade, gradeColour } from "../kit/look.js";
+import { drawGrade, gradeColour, inkOn } from "../kit/look.js";
 import { ofTerm } from "../kit/paint.js";
 import { asShare, within } from "../kit/parts.js";
 import { Scene } from "../kit/scene.js";
@@ -9,7 +9,7 @@ import {
   K, KINDS, LIST, SWAPS, TRUTH, bounds, gapOf, measured, moved, quality, swapped, wrongPairs,
 } from "../examples/lists.js";
 
-const SECONDS = 6, STEP = 0.01, EDGE = 14, WIDE = 480;
+const SECONDS = 6, STEP = 0.01, EDGE = 14, WIDE = 480, LEAST = 13, TICKS = [0, 0.25, 0.5, 0.75, 1];
 const HIGHEST = 3; // the largest gain
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
 const BEST = [...LIST].sort((a, b) => b - a);
@@ -203,20 +203,29 @@ class List extends Scene {
     const top = this.base + this.tile + (swaps ? 62 : 44), rows = this.step === 4 ? KINDS : swaps ? ROWS : [LIST, BEST];
     const whole = this.step === 4 ? words.kinds : swaps ? words.rows : words.formula;
     const names = width < WIDE ? whole.map((name) => name.split(":")[0]) : whole; // beside a value
-    const x = EDGE, length = Math.max(width - 2 * EDGE, 100), high = Math.min((height - top - 6) / 3, 62);
+    const x = EDGE, length = Math.max(width - 2 * EDGE, 100), high = Math.min((height - top - 20) / rows.length, 62);
     if (this.step === 0) return;
     rows.forEach((row, k) => {
       const y = top + k * high + Math.min(high - 12, 34);
       this.paint.put("back", `name${k}`, "text", { x, y: y - 22, class: "label start" }, names[k]);
       const gauge = { x, y: y - 8, width: length, height: 16, rx: 4, class: "gauge" };
       this.paint.put("back", `gauge${k}`, "rect", gauge);
+      const ticks = TICKS.map((at) => `M${x + length * at} ${y + 8}v5`).join("");
+      this.paint.put("back", `ticks${k}`, "path", { d: ticks, class: "tick" });
+      if (k === rows.length - 1) this.drawScale({ x, y: y + 21, length });
       const grades = this.step === 4 ? this.grades : row, kind = this.step === 4 ? row : "letor";
       if (this.step > 1) this.drawSum(k, grades, kind, { x, y, length });
       if (swaps && (this.step === 1 || Array.isArray(this.told))) this.drawGuess(k, { x, y, length });
     });
   }
 
-  // The terms of NDCG one after the other, and the value.
+  drawScale({ x, y, length }) {
+    TICKS.forEach((at) => {
+      this.paint.put("back", `scale${at}`, "text", { x: x + length * at, y, class: "note" }, String(at));
+    });
+  }
+
+  // The terms of NDCG one after the other, each with its rank, and the value.
   drawSum(k, grades, kind, { x, y, length }) {
     const { terms, idealDcg, value } = measured(grades, kind), grown = this.step === 2 ? asShare(this.filled - k) : 1;
     const of = k === 0 ? "sum" : "ideal";
@@ -228,6 +237,11 @@ class List extends Scene {
           x: x + length * from, y: y - 8, width: length * share, height: 16, fill: gradeColour(grade, this.stage.dark),
           class: `part${this.lit === of ? " lit" : ""}`, ...ofTerm(of),
         });
+        if (length * share > LEAST) {
+          const style = `fill:${inkOn(gradeColour(grade, this.stage.dark))}`;
+          const place = { x: x + length * (from + share / 2), y, class: "rank", style };
+          this.paint.put("back", `rank${k}.${at}`, "text", place, String(at + 1));
+        }
       }
       from += share;
     });

@@ -116,30 +116,29 @@ class Nystroem extends Scene {
     });
   }
 
-  // Boxes of the plane, of the heat maps K, K̃ and error, and of what is below.
+  // Boxes of the plane, of the heat maps K, K̃ and error, and of what is beside or below.
   place() {
-    const { square, rest, wide } = parts.layout(this.stage), { x, y, width, height } = rest, top = y + 28;
+    const { square, rest, wide } = parts.layout(this.stage), charted = this.step === REVEAL || this.step === FREE;
     const box = (left, upper, side) => ({ x: left, y: upper, width: side, height: side });
-    const charted = this.step === REVEAL || this.step === FREE, narrow = charted && !wide;
+    const row = (left, upper, side) => [0, 1, 2].map((k) => box(left + k * (side + 12), upper, side));
     const [w, h] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
-    const side = narrow ? Math.min(w * 0.56, h * 0.44) : square.width;
-    this.square = narrow ? { x: 0, y: 2, width: side, height: side } : square;
-    this.plane = parts.plane(this.square, EXTENT);
-    if (narrow) {
-      const each = Math.min((side - 50) / 2, (w - side - 18) / 2), left = side + 10;
-      this.maps = [box(left, 26, each), box(left + each + 8, 26, each), box(left, 50 + each, each)];
-      this.below = { x: 0, y: side + 18, width: w, height: h - side - 18 };
+    this.square = square;
+    if (charted) {
+      const beside = w > 480, top = 30 + (beside ? Math.min(0.5 * h, 0.45 * w) : Math.min(0.56 * w, 0.38 * h));
+      const side = top - 30;
+      const each = Math.min((w - 24) / 3, beside ? h - top - 2 : 0.3 * h), left = (w - 3 * each - 24) / 2;
+      this.square = box(beside ? 0 : (w - side) / 2, 2, side);
+      this.maps = row(left, top, each);
+      const below = { x: 0, y: top + each + 12, width: w, height: h - top - each - 12 };
+      this.below = beside ? { x: side + 24, y: 6, width: w - side - 24, height: side } : below;
     } else if (this.step < REVEAL) {
-      const each = Math.min(width - 4, height - 40, 320);
-      this.maps = [box(wide ? x : (width - each) / 2, top, each)];
-    } else if (wide && this.step === FORMULA) {
-      const each = Math.min((width - 12) / 2, (height - 72) / 2);
-      this.maps = [0, 1, 2].map((k) => box(x + (k % 2) * (each + 12), top + Math.floor(k / 2) * (each + 32), each));
-    } else {
-      const each = Math.min((width - 24) / 3, height - 40);
-      this.maps = [0, 1, 2].map((k) => box(x + k * (each + 12), top, each));
-      this.below = { ...rest, y: top + each + 16, height: height - each - 44 };
-    }
+      const each = Math.min(rest.width - 4, rest.height - 40, 320);
+      this.maps = [box(wide ? rest.x : (rest.width - each) / 2, rest.y + 28, each)];
+    } else if (wide) {
+      const each = Math.min((rest.width - 12) / 2, (rest.height - 72) / 2), [K, approximate] = row(rest.x, 28, each);
+      this.maps = [K, approximate, box(rest.x, 60 + each, each)];
+    } else this.maps = row(rest.x, rest.y + 28, Math.min((rest.width - 24) / 3, rest.height - 40));
+    this.plane = parts.plane(this.square, EXTENT);
   }
 
   drawDocuments() {
@@ -158,7 +157,7 @@ class Nystroem extends Scene {
       this.paint.grip("grips", `doc${i}`, "circle", {
         cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": String(on),
         "aria-label": filled(words.document, { k: i + 1, grade }),
-      }, { press: () => this.pick(i) });
+      }, { press: () => this.pick(i), among: [cx, cy] });
     });
   }
 

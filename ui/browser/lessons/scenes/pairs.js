@@ -177,7 +177,7 @@ class Pairs extends Scene {
     this.paint.grip("grips", `line${k}`, "path", {
       d: `M${x1 + dx} ${y1 + dy}L${x2 - dx} ${y2 - dy}${ring(x, y, 9)}`, class: "reach",
       "aria-label": label, "aria-pressed": String(this.marked[k]),
-    }, { press: () => this.mark(k) });
+    }, { press: () => this.mark(k), among: [x, y] });
     // follows its grip in the page, so that the style sheet shows it before a click
     this.paint.put("grips", `aim${k}`, "path", { d: aimOf([x1, y1], [x2, y2], 9 * this.size), class: "aim" });
   }

@@ -63,19 +63,12 @@ class Regularisation extends Scene {
     const length = Math.hypot(...model.weights);
     const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length),
       squared: number(length ** 2) };
-    if (step === FREE) {
-      const mended = curve({ ...this.choice, mended: true });
-      const highest = mended.reduce((a, b) => (b.validation > a.validation ? b : a));
-      const shown = [curve({ ...this.choice, mended: false })[0], mended[0], highest];
-      const angles = shown.map((one) => number(one.angle, 0));
-      Object.assign(found, { small: angles[0], smallMended: angles[1], bestMended: angles[2] });
-    }
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
         best: number(top.validation, 3), high: number(high.validation, 3),
-        bestAngle: number(top.angle, 0), highAngle: number(high.angle, 0),
+        turn: number(high.angle - top.angle, 0),
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });
