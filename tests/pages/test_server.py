@@ -28,7 +28,7 @@ from streamlit import config
 from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.Common_pb2 import DoubleArray
+from streamlit.proto.Common_pb2 import DoubleArray, SInt64Array
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
@@ -538,3 +538,20 @@ def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(
     assert not app.code, "no details of a fault"
     app.run()
     assert REFUSED_WORDS not in [one.value for one in app.warning]
+
+
+@pytest.mark.parametrize("page", ["sweep", "compare", "runs"])
+@pytest.mark.parametrize("forged", [*FORGED.values(), {"int_array_value": SInt64Array(data=[-1])}])
+def test_no_page_fails_by_what_none_of_its_controls_can_have(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, page: str, forged: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
+    refuse_impossible_values()
+    app = open_page(page)
+    sent = app._tree.get_widget_states()
+    for state in sent.widgets:
+        state.CopyFrom(WidgetState(id=state.id, **forged))
+    app._run(sent)
+    assert sent.widgets
+    assert not app.exception
+    assert not app.code
