@@ -7,6 +7,7 @@ from ui.controls.link import (
     keep_one_history_entry,
     link_as_opened,
     message_places,
+    report_refused,
     report_rejected,
     report_unread,
 )
@@ -43,6 +44,7 @@ try:
             page.run()
         finally:  # some pages end early
             report_rejected(link, rejected)  # first: st.stop() prevents drawing, but this is recorded
+            report_refused()
             show_link()
             report_unread(link, place)
 finally:

@@ -241,7 +241,7 @@ def bounds(browser: Browser, scratch: Path) -> Iterator[Moment]:
     with stored(other) as store, app(scratch, other, RANKVIZ_BOUNDS=soon) as server:
         page = browser.new_context(viewport=SIZE).new_page()
         begin(page, server, store, f"{LONG}&c=-7")
-        yield Moment("job-over-its-seconds", page, "Stopped after 5.0 s, the most that one job may work")
+        yield Moment("job-over-its-seconds", page, "Stopped after 5.0 s, the most that this job may work")
         page.context.close()
     third, room = scratch / "third", bounded(scratch, "run_bytes = 200000\n")
     with stored(third) as store, app(scratch, third, RANKVIZ_BOUNDS=room) as server:

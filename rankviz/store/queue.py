@@ -464,7 +464,7 @@ def stop_study(connection: Connection, study: str, reason: str = "") -> None:
 
 def time_is_up(seconds: float) -> str:
     """Return the reason for stopping a study that has used all its time."""
-    return f"Stopped after {in_words(seconds)}, the most that one job may work on this machine"
+    return f"Stopped after {in_words(seconds)}, the most that this job may work on this machine"
 
 
 def requeue_unfinished(connection: Connection, released: Sequence[int]) -> None:

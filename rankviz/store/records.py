@@ -15,7 +15,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import charge, check_shared, make_room, make_room_and_share
+from rankviz.store.room import ROW_BYTES, charge, check_shared, make_room, make_room_and_share
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -68,7 +68,8 @@ class Records:
         with self._database.writing() as connection:
             discard_unreadable(connection, list(again))
             if made:
-                make_room(connection, owner, address=address)
+                needed = sum(ROW_BYTES + len(content) for _, content in made.values())
+                make_room(connection, owner, needed, address)
             ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
             mark_owned(connection, owner, list(ids.values()), time.time(), address)

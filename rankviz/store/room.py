@@ -65,8 +65,8 @@ SPARE = 0.05
 
 IMPORTS = 0.5
 """Share of the room that imported runs may take: files cost nothing to make, and a star keeps their runs."""
-RESERVED, LITTLE = 0.1, 0.1
-"""Share of the room for those who have little, and the share of what is left that is little."""
+RESERVED = 0.1
+"""Share of the room for those who have little."""
 
 
 def make_room(
@@ -91,7 +91,7 @@ def make_room(
                 "on the Runs page, or ask who runs the app for more room (run_bytes)."
             )
     size = total_bytes(connection) + needed
-    if size >= (1 - RESERVED) * most and _has_much(connection, owner, most - size):
+    if size >= (1 - RESERVED) * most and _has_much(connection, owner, needed, most - size):
         most, last = int((1 - RESERVED) * most), ", the last tenth for those who have little"
     if size >= most and forget_deleted(connection):
         size = total_bytes(connection) + needed
@@ -103,12 +103,14 @@ def make_room(
         )
 
 
-def _has_much(connection: Connection, owner: str, left: int) -> bool:
-    """Return True if an owner, or all from their address, hold more than `LITTLE` of the bytes that are left.
+def _has_much(connection: Connection, owner: str, needed: int, left: int) -> bool:
+    """Return True if an owner, or all from their address, would hold more than left² / `run_bytes`.
 
-    So each address takes about a tenth of what others leave, and ten do not take all.
+    That is 1 % of the room while 10 % is left, and 0.01 % while 1 % is left. So n addresses that take all
+    they can leave 1 / (n + 10) of the room.
     """
-    return any(total_bytes(connection, share.group) > LITTLE * left for share in _shares(connection, owner))
+    most = max(0, left) ** 2 / bounds().run_bytes
+    return any(total_bytes(connection, one.group) + needed > most for one in _shares(connection, owner))
 
 
 def make_room_and_share(connection: Connection, owner: str, needed: int = 0) -> None:

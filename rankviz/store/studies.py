@@ -69,8 +69,9 @@ class Studies:
         `MOST_RUNS`; `StoreError` if there is no room.
         """
         wanted = check_specs(specs)
+        needed = (ROW_BYTES + PLACE_BYTES) * len(wanted) + len(study.title)
         with self._database.writing() as connection:
-            make_room(connection, study.owner, (ROW_BYTES + PLACE_BYTES) * len(wanted), study.address)
+            make_room(connection, study.owner, needed, study.address)
             return insert_study(connection, study, wanted)
 
     def status(self, study_id: str) -> StudyStatus:

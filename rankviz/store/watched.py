@@ -14,6 +14,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -120,7 +121,6 @@ class WatchedStudies:
             tries=1,
             threads=threads,
             background=False,
-            seconds=most.job_seconds,
             place=place,
             address=address,
         )
@@ -128,7 +128,7 @@ class WatchedStudies:
             one_at_a_time(connection)  # else two visitors could both pass the checks below
             if share and (found := _study_making(connection, wanted)) is not None:
                 return found, False
-            _refuse_too_many(connection, owner, address, most)
+            job = replace(job, seconds=_seconds_of(connection, owner, address, most))
             make_room(connection, owner, address=address)
             _forget_oldest(connection, owner, most)
             discard_unreadable(connection, wanted)
@@ -205,10 +205,15 @@ def _sharing(connection: Connection, wanted: Sequence[RunSpec]) -> Counter[str]:
     return Counter(row.study for row in found)
 
 
-def _refuse_too_many(connection: Connection, owner: str, address: str, most: Bounds) -> None:
-    """Raise `StoreError` if the owner, the address or all visitors have the most live jobs allowed.
+LAST_PLACES, LAST_SECONDS = 0.1, 60.0
+"""Share of the places for those who have no live job, and the most seconds that a job there may work."""
 
-    The last tenth of all places is for those who have no live job: no owner and no address takes them all.
+
+def _seconds_of(connection: Connection, owner: str, address: str, most: Bounds) -> float:
+    """Return the seconds that a job may work.
+
+    Raises `StoreError` if the owner, the address or all visitors have the most live jobs allowed. No owner
+    and no address takes all places, and the last ones are free again soon.
     """
     asked = select(studies.c.owner, studies.c.address).where(
         is_unfinished(), studies.c.kind == JOB, studies.c.asked == RUNNING, studies.c.deleted.is_(None)
@@ -226,12 +231,13 @@ def _refuse_too_many(connection: Connection, owner: str, address: str, most: Bou
             f"From one network address at most {counted(most.live_jobs_address, 'job')} may wait or run on "
             "this machine. Try again when some have ended."
         )
-    kept = most.live_jobs // 10 if own or near else 0
-    if len(live) >= most.live_jobs - kept:
+    last = len(live) >= most.live_jobs - int(LAST_PLACES * most.live_jobs)
+    if len(live) >= most.live_jobs or (last and (own or near)):
         raise StoreError(
             f"At most {counted(most.live_jobs, 'job')} of all visitors may wait or run on this machine. "
             "Try again when some have ended."
         )
+    return min(LAST_SECONDS, most.job_seconds) if last else most.job_seconds
 
 
 def _forget_oldest(connection: Connection, owner: str, most: Bounds) -> None:

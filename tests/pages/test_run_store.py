@@ -79,18 +79,24 @@ def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) ->
     assert len(started) == 1
 
 
-def test_a_store_that_is_not_sound_is_checked_each_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, purges = [1e6], list[object]()
+def test_a_file_is_checked_every_ten_minutes_and_each_minute_if_it_is_not_sound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, checks, purges = [12 * run_store.PURGE_SECONDS], list[object](), list[object]()
     monkeypatch.setattr(run_store, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(run_store, "purge", purges.append)
-    monkeypatch.setattr(run_store, "_check", lambda _: None)
+    monkeypatch.setattr(
+        run_store, "Thread", lambda args, **_: SimpleNamespace(start=lambda: checks.append(args))
+    )
     database = run_store.run_store().database
-    for notice, number in (("", 1), (UNSOUND, 4), ("", 5)):
+    for notice, most, number in (("", 1 << 30, 2), (UNSOUND, 0, 22), ("", 1 << 30, 24), ("", 0, 24)):
+        monkeypatch.setattr(run_store, "MOST_CHECKED", most)
         database.notice = notice
-        for _ in range(3):
+        for _ in range(20):
             run_store.continue_sweeps()
-            now[0] += run_store.UNSOUND_SECONDS
-        assert len(purges) == number
+            now[0] += 60.0
+        assert sum(False in args for args in checks) == number
+    assert len(purges) == 1
 
 
 def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Opener) -> None:

@@ -28,10 +28,12 @@ from streamlit import config
 from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Common_pb2 import DoubleArray, SInt64Array
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
@@ -55,7 +57,9 @@ from ui.shell.server import (
     freeze_libraries,
     look_up_single_values,
     raise_file_limit,
+    refuse_impossible_values,
 )
+from ui.shell.words import REFUSED as REFUSED_WORDS
 
 
 def test_what_was_loaded_is_passed_over_after_the_first_page(
@@ -507,3 +511,47 @@ def test_the_log_has_little_of_faults_that_quote_long_messages(monkeypatch: pyte
     assert logged.getvalue().count("KeyError: '") == MOST_FAULTS, "further ones are named"
     assert logged.getvalue().endswith(5 * "Uncaught app execution\nKeyError\n")
     assert config.get_option("logger.enableRich") is False, "it takes minutes to colour such a text"
+
+
+FORGED: dict[str, dict[str, Any]] = {
+    "string_value": {"string_value": "unknown"},
+    "double_array_value": {"double_array_value": DoubleArray(data=[math.nan])},
+    "bool_value": {"int_value": 99},
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
+    refuse_impossible_values()
+    app = open_page("train", m=5, c=-3)
+    sent = app._tree.get_widget_states()
+    of_kind = [state for state in sent.widgets if state.WhichOneof("value") == kind]
+    for state in of_kind:
+        state.CopyFrom(WidgetState(id=state.id, **FORGED[kind]))
+    app._run(sent)
+    assert of_kind
+    assert REFUSED_WORDS in [one.value for one in app.warning]
+    assert not app.exception
+    assert not app.code, "no details of a fault"
+    app.run()
+    assert REFUSED_WORDS not in [one.value for one in app.warning]
+
+
+@pytest.mark.parametrize("page", ["sweep", "compare", "runs"])
+@pytest.mark.parametrize("forged", [*FORGED.values(), {"int_array_value": SInt64Array(data=[-1])}])
+def test_no_page_fails_by_what_none_of_its_controls_can_have(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, page: str, forged: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
+    refuse_impossible_values()
+    app = open_page(page)
+    sent = app._tree.get_widget_states()
+    for state in sent.widgets:
+        state.CopyFrom(WidgetState(id=state.id, **forged))
+    app._run(sent)
+    assert sent.widgets
+    assert not app.exception
+    assert not app.code

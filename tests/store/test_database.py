@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import Database, RunStore, StoreOutOfReach, default_url
-from rankviz.store.database import ENVIRONMENT
+from rankviz.store.database import ENVIRONMENT, REPLACED, UNSOUND
 
 SECRET = "postgresql://walter:hunter2@127.0.0.1:1/runs"
 
@@ -156,8 +156,8 @@ def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecor
 
 
 @pytest.mark.parametrize("moved", [["", "-wal", "-shm"], [""]])
-def test_a_new_file_begins_when_the_old_one_is_moved_away(
-    tmp_path: Path, made: dict[RunSpec, RunRecord], moved: list[str]
+def test_a_new_file_begins_when_the_old_one_is_moved_away_and_is_said_once(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], moved: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "runs.sqlite"
     store, (first, second, *_) = RunStore(file), made.values()
@@ -168,6 +168,42 @@ def test_a_new_file_begins_when_the_old_one_is_moved_away(
     again = RunStore(file)
     assert list(again.listing.seen_by("me").index) == [second.spec.hash]
     again.close()
+    assert store.database.notice == REPLACED
+    assert [record.message for record in caplog.records] == [REPLACED]
+    store.close()
+
+
+def test_the_log_of_a_replaced_file_does_not_get_into_the_new_one(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    file, (first, second, third, *_) = tmp_path / "runs.sqlite", made.values()
+    for name, record in (("copy", first), (file.name, second)):
+        store = RunStore(tmp_path / name)
+        store.records.keep([record], "me")
+        if name == "copy":
+            store.close()
+    (tmp_path / "copy").replace(file)
+    assert list(store.listing.seen_by("me").index) == [first.spec.hash]
+    store.records.keep([third], "me")
+    assert store.database.check() == ""
+    assert set(store.listing.seen_by("me").index) == {first.spec.hash, third.spec.hash}
+    assert store.database.notice == REPLACED
+    store.close()
+
+
+def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    store.records.keep(list(made.values()), "me")
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert len(store.records.find(list(made))) == len(made)
+    with (tmp_path / "runs.sqlite").open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(bytes(4096))
+    assert len(store.records.find(list(made))) == len(made), "from pages that the connection keeps"
+    assert store.database.check(rows=False) == store.database.notice == UNSOUND
     store.close()
 
 
@@ -205,6 +241,7 @@ def test_a_new_file_begins_when_a_damaged_one_is_moved_away(
     for _ in range(2):
         with pytest.raises(StoreOutOfReach, match="move it away"):
             store.studies.every()
+        assert store.database.notice == UNSOUND, "at the first read, without a check"
     file.rename(tmp_path / "old")
     assert store.records.keep(list(made.values()), "me") == len(made)
     assert store.studies.every() == []

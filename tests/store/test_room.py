@@ -393,6 +393,7 @@ def test_the_last_tenth_is_for_visitors_who_have_little(
     for owner, record in zip(("greedy", "hoarder"), made, strict=False):
         store.records.keep([record], owner, f"address of {owner}")
         store.marks.star(owner, [record.spec.hash])
+    store.studies.submit(Study("greedy", "x" * 300_000), SPECS[:1])
     with store.database.reading() as connection:
         most = int(total_bytes(connection) / 0.91)
     bounded(run_bytes=most, run_bytes_each=int(0.9 * most), run_bytes_address=int(0.9 * most))
@@ -404,15 +405,28 @@ def test_the_last_tenth_is_for_visitors_who_have_little(
     store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
 
 
-def test_a_dozen_addresses_do_not_fill_the_last_tenth(store: RunStore, bounded: Bounded) -> None:
-    bounded(run_bytes=1_000_000, run_bytes_each=950_000, run_bytes_address=950_000)
-    store.studies.submit(Study("many", "x" * 900_000, address="crowd"), SPECS[:1])
-    for number in range(12):
-        with suppress(StoreError):
-            for _ in range(5):
-                asked = Study(f"made up {number}", "x" * 3000, address=f"address {number}")
+def test_sixty_addresses_do_not_fill_the_last_tenth(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
+    bounded(run_bytes=20_000_000, run_bytes_each=19_000_000, run_bytes_address=19_000_000)
+    store.records.keep(made[:1], "many", "crowd")
+    store.marks.star("many", [SPECS[0].hash])
+    with store.database.writing() as connection:
+        connection.execute(update(runs).values(size=18_000_000))
+    for number in range(60):
+        for size in (128_000, 64_000, 32_000, 16_000, 8_000, 4_000, 2_000):
+            asked = Study(f"made up {number}", "x" * size, address=f"address {number}")
+            with suppress(StoreError):
                 store.studies.submit(asked, SPECS[2:3])
     store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
+    for write in (
+        lambda: store.studies.submit(Study("at once", "x" * 20_000, address="another"), SPECS[2:3]),
+        lambda: store.records.keep(made[3:], "at once", "another"),
+    ):
+        with pytest.raises(StoreError, match="the last tenth for those who have little"):
+            write()
+    with store.database.reading() as connection:
+        assert total_bytes(connection) < 0.99 * 20_000_000
 
 
 def test_a_visitor_and_an_address_share_a_bounded_number_of_runs(

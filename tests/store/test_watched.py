@@ -191,25 +191,25 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
 @BOTH
 @pytest.mark.usefixtures("nobody")
 def test_made_up_visitors_of_one_address_leave_places_for_others(
-    jobs: WatchedStudies, bounded: Callable[..., None]
+    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None]
 ) -> None:
-    bounded(live_jobs=20, live_jobs_each=2, live_jobs_address=10)
+    bounded(live_jobs=20, job_seconds=600.0, live_jobs_each=2, live_jobs_address=10)
     numbers = itertools.count(1)
 
     def ask(owner: str, address: str) -> str:
         spec = SPEC.but(C=float(next(numbers)))
         return jobs.submit([spec], owner=owner, title="A job", roots=[], address=address)
 
-    for number in range(10):
-        ask(f"made up {number}", "one place")
+    first = [ask(f"made up {number}", "one place") for number in range(10)]
     with pytest.raises(StoreError, match="From one network address at most 10 jobs"):
         ask("made up 10", "one place")
     for number in range(8):
         ask(f"made up {number}", f"another place {number}")
     with pytest.raises(StoreError, match="At most 20 jobs of all visitors"):
         ask("made up 9", "a third place")  # the last places are for those who have no job
-    ask("honest", "a quiet place")
-    ask("unknown", "")
+    last = [ask("honest", "a quiet place"), ask("unknown", "")]
+    for ids, seconds in ((first, 600.0), (last, 60.0)):  # the last places are soon free again
+        assert {store.studies.status(id).study.seconds for id in ids} == {seconds}
     with pytest.raises(StoreError, match="At most 20 jobs of all visitors"):
         ask("late", "a late place")
 
@@ -377,7 +377,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
     status = jobs.status(job)
     assert (status.state, len(status.finished)) == ("failed", 1)
     assert status.reason == (
-        "Stopped after 10 min, the most that one job may work on this machine; 1 of 2 runs had finished, "
+        "Stopped after 10 min, the most that this job may work on this machine; 1 of 2 runs had finished, "
         "and are kept. Ask again for the others."
     )
 

@@ -18,6 +18,7 @@ from ui.controls.setting_controls import Control, control_of
 from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
 from ui.shell.components import SCRIPTS
+from ui.shell.server import REFUSED
 from ui.shell.texts import escaped
 from ui.shell.words import OTHER_VERSION, not_available
 from ui.work.jobs import WAITS
@@ -66,6 +67,12 @@ def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:
         parts.append(OTHER_VERSION.format(version=shortened(version)))
     if parts:
         place.warning(" ".join(parts), icon=_ICON)
+
+
+def report_refused() -> None:
+    """Warn that a control has its first value, because its browser's was none that it can have."""
+    if st.session_state.pop(REFUSED, False):
+        st.session_state[_PLACE].warning(words.REFUSED, icon=":material/error:")
 
 
 def _values_in_address(keys: set[str]) -> Iterator[tuple[str, list[str]]]:

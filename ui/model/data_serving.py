@@ -31,6 +31,7 @@ from ui.shell.server import (
     end_left_sessions,
     look_up_single_values,
     raise_file_limit,
+    refuse_impossible_values,
     send_at_once,
 )
 from ui.shell.visitors import address_of
@@ -129,6 +130,7 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     bound_log()
     raise_file_limit()
     look_up_single_values()
+    refuse_impossible_values()
     with single_blas():
         watch = asyncio.create_task(_housekeeping())
         try:

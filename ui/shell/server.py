@@ -26,7 +26,11 @@ import uvicorn
 from google.protobuf.message import DecodeError
 from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SafeSessionState
+from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
+from streamlit.runtime.state.session_state import Serialized, Value, WStates
 
 from ui.shell import words
 
@@ -366,6 +370,47 @@ class _Values(Mapping[str, Any]):
     def __len__(self) -> int:
         with self._lock:
             return len(self._state.filtered_state)
+
+
+REFUSED = "value-refused"
+"""Session key: a control has its start value, because the browser's was none that it can have."""
+
+
+def refuse_impossible_values() -> None:
+    """Give a control its start value where a browser sends none that it can have; call it at the start.
+
+    Otherwise Streamlit fails outside the script, or the script does, and again at each later message.
+    """
+    read = WStates.__getitem__
+
+    def checked(states: WStates, name: str) -> Any:
+        sent, control = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(sent, Serialized) or control is None:
+            return read(states, name)
+        try:
+            if _can_have(control, sent.value):
+                return read(states, name)
+        except Exception:  # each kind of control has its own errors
+            LOG.debug("A control cannot read its value.", exc_info=True)
+        states.states[name] = Value(control.deserializer(None))
+        if (context := get_script_run_ctx()) is not None:
+            context.session_state._state[REFUSED] = True  # others wait for the lock
+        return states.states[name].value
+
+    WStates.__getitem__ = checked  # type: ignore[method-assign]
+
+
+def _can_have(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
+    """Return True for a value of the control's type, finite and among its options."""
+    kind = sent.WhichOneof("value")
+    if kind is None:  # empty
+        return True
+    value = unpack_widget_state_value(sent)
+    listed = list(value) if kind in _LISTS else [value]
+    finite = all(math.isfinite(one) for one in listed if isinstance(one, float))
+    options = control.formatted_options
+    known = options is None or not kind.startswith("string") or set(listed) <= set(options)
+    return control.value_type in (None, kind) and finite and known
 
 
 def send_at_once() -> None:

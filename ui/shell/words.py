@@ -42,6 +42,7 @@ def not_available(name: str, asked: str, used: str = "") -> str:
 
 
 OTHER_VERSION = "This link is from another version (v = {version}); settings not in it have today's defaults."
+REFUSED = "Your browser sent a value that its control cannot have; the control has its first value again."
 IGNORED = "This page ignores {named} in its link."
 NOT_READ_YET = "Used after the training: {named}."
 NO_SUCH_MODEL = "{label}: {asked} is not available; showing {shown}."

@@ -29,7 +29,9 @@ full."""
 TOGETHER = 100
 """Number of records written together."""
 PURGE_SECONDS = 6 * 3600.0
-"""Seconds between purges of runs that were deleted long ago, and between checks of the file."""
+"""Seconds between purges of runs that were deleted long ago, and between checks of every row."""
+CHECK_SECONDS, MOST_CHECKED = 600.0, 1 << 30
+"""Seconds between checks of a file of at most so many bytes; a larger one is checked at each purge."""
 UNSOUND_SECONDS = 60.0
 """Seconds between checks of a file that was not sound: a copy may have been put back."""
 MOST_SEEN = 100_000
@@ -75,24 +77,33 @@ def continue_sweeps() -> None:
 
     Also purge runs that were deleted long ago.
     """
-    with suppress(StoreError):
-        every = UNSOUND_SECONDS if run_store().database.unsound else PURGE_SECONDS
-        purge_now_and_then(int(time.monotonic() / every))
+    with suppress(StoreError, OSError):
         workers().maintain()
+        purge_now_and_then(int(time.monotonic() / PURGE_SECONDS))
+        every = UNSOUND_SECONDS if run_store().database.unsound else CHECK_SECONDS
+        check_now_and_then(int(time.monotonic() / every))
 
 
 @lru_cache(maxsize=1)
 def purge_now_and_then(_: int) -> None:
-    """Purge the store and check it in a thread, once for each number."""
+    """Purge the store and check all of it in a thread, once for each number."""
     database = run_store().database
     with database.writing() as connection:
         purge(connection)
     Thread(target=_check, args=[database], daemon=True, name="check of the store").start()
 
 
-def _check(database: Database) -> None:
+@lru_cache(maxsize=1)
+def check_now_and_then(_: int) -> None:
+    """Check the file of the store in a thread, once for each number."""
+    database = run_store().database
+    if database.unsound or (database.file is not None and database.file.stat().st_size <= MOST_CHECKED):
+        Thread(target=_check, args=[database, False], daemon=True, name="check of the file").start()
+
+
+def _check(database: Database, rows: bool = True) -> None:
     with suppress(StoreError):  # the pages say it too
-        database.check()
+        database.check(rows)
 
 
 class Keeper:
@@ -159,5 +170,5 @@ def forget() -> None:
     keeper().wait()
     while _opened:
         _opened.pop().store.close()
-    for kept in (keeper, purge_now_and_then):
+    for kept in (keeper, purge_now_and_then, check_now_and_then):
         kept.cache_clear()
