@@ -136,6 +136,7 @@ MOST_NAMES = 2000
 LONGEST_NAME = 500
 """Most letters of the name of a page or fragment."""
 _LISTS = ("string_array_value", "int_array_value", "double_array_value")
+_NUMBERS = ("int_value", "double_value")  # a field of whole numbers declares the second, and sends the first
 MOST_VALUES = 50_000
 """Most values in the lists of all controls: millions would take 16 times the bytes of their message."""
 MOST_STATES = 2000
@@ -388,29 +389,40 @@ def refuse_impossible_values() -> None:
         if not isinstance(sent, Serialized) or control is None:
             return read(states, name)
         try:
-            if _can_have(control, sent.value):
+            refused = not _is_readable(control, sent.value)
+            if not refused and _is_listed(control, sent.value):
                 return read(states, name)
         except Exception:  # each kind of control has its own errors
+            refused = True
             LOG.debug("A control cannot read its value.", exc_info=True)
         states.states[name] = Value(control.deserializer(None))
-        if (context := get_script_run_ctx()) is not None:
+        if refused and (context := get_script_run_ctx()) is not None:
             context.session_state._state[REFUSED] = True  # others wait for the lock
         return states.states[name].value
 
     WStates.__getitem__ = checked  # type: ignore[method-assign]
 
 
-def _can_have(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
-    """Return True for a value of the control's type, finite and among its options."""
+def _is_readable(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
+    """Return True for a finite value of the control's type, or for none."""
     kind = sent.WhichOneof("value")
     if kind is None:  # empty
         return True
     value = unpack_widget_state_value(sent)
-    listed = list(value) if kind in _LISTS else [value]
-    finite = all(math.isfinite(one) for one in listed if isinstance(one, float))
-    options = control.formatted_options
-    known = options is None or not kind.startswith("string") or set(listed) <= set(options)
-    return control.value_type in (None, kind) and finite and known
+    finite = all(
+        math.isfinite(one) for one in (value if kind in _LISTS else [value]) if isinstance(one, float)
+    )
+    types = _NUMBERS if kind in _NUMBERS else (kind,)
+    return finite and control.value_type in (None, *types)
+
+
+def _is_listed(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
+    """Return True if all values are options now; browsers still send what was one for other data."""
+    kind, options = sent.WhichOneof("value"), control.formatted_options
+    if options is None or kind is None or not kind.startswith("string"):
+        return True
+    value = unpack_widget_state_value(sent)
+    return set(value if kind in _LISTS else [value]) <= set(options)
 
 
 def send_at_once() -> None:
