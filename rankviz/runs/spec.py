@@ -54,8 +54,9 @@ class DataSpec:
         for name in _NAMES:
             if not is_text(getattr(self, name), LONGEST_NAME):
                 raise SettingError(f"{name}={getattr(self, name)!r:.60} must be a short text")
+        checked = self.sample
         for name in _SAMPLE:
-            object.__setattr__(self, name, getattr(self.sample, name))
+            object.__setattr__(self, name, getattr(checked, name))
 
     @property
     def sample(self) -> Sample:
@@ -202,7 +203,7 @@ class RunSpec:
         data = {name: changes.pop(name) for name in _DATA if name in changes}
         method = changes.pop("method", self.method)
         check_method(method)
-        other, moved = object.__new__(type(self)), replace(self.data, **data)
+        other, moved = object.__new__(type(self)), replace(self.data, **data) if data else self.data
         before = self.declared()
         if method == self.method and changes.keys() <= before.keys():
             checked = {name: before[name].checked(value) for name, value in changes.items()}

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 READING = [entry.file for entry in ENTRIES if not entry.own]
 """The pages that read the data and the model of the sidebar."""
-FEW_METHODS = ("regularized", "lambdaloss", "hidden_layer", "forest", "adarank_map")
+FEW_METHODS = ("regularized", "hidden_layer", "forest", "adarank_map")
 """Methods that together offer and lack everything, in nearly every pair. All other tests have RankSVM."""
 FEW = {"ndcg_vs_m": {"upto": 10, "exact": "false"}, "kernel_approximation": {"errupto": 25, "draws": 1}}
 """Settings with which pages need few runs."""

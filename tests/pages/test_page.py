@@ -16,14 +16,14 @@ from ui.shell import page as frame
 @pytest.mark.parametrize("page", TABS)
 def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("small")
-    drawn, app = {}, open_page(page, data="edge", m=10, **FEW.get(page, {}))
-    for view in TABS[page]:
-        app.session_state["view"] = view
-        app.run()
+    app = open_page(page, data="edge", m=10, **FEW.get(page, {}))
+    for view in (TABS[page][0], TABS[page][-1]):
+        if view != TABS[page][0]:
+            app.session_state["view"] = view
+            app.run()
         tabs = [tab for tab in app.tabs if tab.label in TABS[page]]
         assert [tab.label for tab in tabs] == list(TABS[page])
-        drawn[view] = {tab.label for tab in tabs if len(tab.children)}
-    assert drawn == {view: {view} for view in TABS[page]}
+        assert [tab.label for tab in tabs if len(tab.children)] == [view]
 
 
 def test_what_a_tab_asks_for_is_kept_and_the_link_comes_when_its_place_is_opened(open_page: Opener) -> None:

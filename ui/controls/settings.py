@@ -83,15 +83,10 @@ def shared() -> list[Setting]:
     return [setting for setting in found if setting.key]
 
 
-def own_settings(method: str) -> list[Setting]:
-    """Return the settings of a method besides the shared ones."""
-    known = shared()
-    return [one for one in every(METHODS[method].settings) if one.key and one not in known]
-
-
 def all_settings() -> list[Setting]:
     """Return the shared settings and those of every method."""
-    return list(dict.fromkeys([*shared(), *(one for method in METHODS for one in own_settings(method))]))
+    of_methods = (one for method in METHODS.values() for one in every(method.settings) if one.key)
+    return list(dict.fromkeys([*shared(), *of_methods]))
 
 
 def preset(name: str, before: Mapping[str, Any]) -> dict[str, Any]:
