@@ -24,8 +24,8 @@ export const { x: X, y: GRADES } = draw();
 // Return the optimum's α at C = 2^exponent: a matrix, with the documents of its rows and columns, w and the scores.
 export function trained(exponent, loss = "squaredHinge") {
   const problem = { features: X, m: DIM, y: GRADES, ptr: [0, N], C: 2 ** exponent, loss: LOSSES[loss] };
-  const { weights, scores } = fit(problem, loss === "hinge" ? { tolerance: 1e-9 } : {});
-  const { winners, losers, values } = alpha(weights, problem, 0);
+  const found = fit(problem, loss === "hinge" ? { tolerance: 1e-9 } : {}), { weights, scores } = found;
+  const { winners, losers, values } = alpha(weights, { ...problem, loss: found.loss }, 0);
   return { values, winners, losers, weights, scores, rows: winners.length, columns: losers.length };
 }
 

@@ -40,6 +40,6 @@ export function drawHeights(paint, lines) {
   lines.forEach(({ level, d, name }, k) => {
     paint.put("back", `level${k}`, "path", { d, class: "level", style: `opacity:${0.9 - 0.04 * k}` });
     if (!name) return;
-    paint.put("back", `height${k}`, "text", { x: name[0], y: name[1], class: "height halo" }, String(level));
+    paint.put("marks", `height${k}`, "text", { x: name[0], y: name[1], class: "height halo" }, String(level));
   });
 }
