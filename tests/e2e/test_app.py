@@ -49,6 +49,13 @@ def test_a_link_to_what_sliders_and_menus_were_set_to_gives_the_same_figures(
     assert traces(other, "ndcg-at-k") == shown
 
 
+def test_the_effect_of_a_setting_shows_when_the_run_is_new(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/train?seed=4711")
+    step_slider(page, "C", 1)
+    expect(page.locator(".st-key-effect")).to_be_visible()
+    expect(page.locator(".st-key-effect")).to_contain_text("C 2⁻⁴ → 2⁻³: NDCG@10")
+
+
 def test_the_first_and_the_last_value_of_a_control_survive_in_a_link(server: Server, page: Page) -> None:
     """Streamlit drops from the address what equals the widget's own default: that must be ours."""
     link = "m=5&c=10&g=-12&fold=Fold3"

@@ -59,6 +59,7 @@ from ui.model.what_if_words import (
     NOT_TRAINED,
     NOTHING_YET,
     OF_THE_PART,
+    OTHER_DRAW_HELP,
     TOO_LONG,
     OfQuery,
     answer,
@@ -281,6 +282,8 @@ def test_half_of_the_queries_says_what_it_keeps(open_page: Opener) -> None:
         assert button(app, "training-WrongGrades").help == DRAWS_AGAIN
         others = [one.label for one in app.button if one.key == "training-OtherDraw"]
         assert [one.endswith(kept) for one in others] == [True] * bool(kept)
+        helps = [one.help for one in app.button if one.key == "training-OtherDraw"]
+        assert helps == [OTHER_DRAW_HELP] * bool(kept)
 
 
 @pytest.mark.parametrize(("metric", "k"), [("NDCG@10", 10), ("NDCG@8", 8), ("P@10", 10)])

@@ -27,7 +27,7 @@ DOORS = (
     ("lecture", ":material/co_present:", "**Teach**: lead a class through lessons and pages"),
     ("data", ":material/upload:", "**Research**: your own data, from the Data page on"),
 )
-HOW = "Change a setting on the left"
+HOW = "Change a setting in the sidebar"
 ABOUT = "A kernel makes scores non-linear. An **approximation** with m features makes it fast."
 RESULTS = (
     "On the test parts of OHSUMED and MQ2008, kernels do not beat the linear model significantly "

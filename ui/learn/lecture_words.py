@@ -45,6 +45,6 @@ EXAMPLE_TITLE = "How many features does a kernel need?"
 EXAMPLE_TEXTS = (
     "Which pairs are in the wrong order?",
     "Can a line rank a ring? How many landmarks does it need?",
-    "Which error is smaller at the same $m$? Does the ranking notice?",
+    "Which error is smaller at the same number of features? Does the ranking notice?",
     "From which $m$ on do more features not help?",
 )

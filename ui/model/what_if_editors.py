@@ -177,7 +177,9 @@ def training(spec: RunSpec, lines: Sequence[Line]) -> None:
 
 
 def _help(change: Change, what: str) -> str:
-    """Say that half of the queries keeps what the model draws."""
+    """Say what a change is for, and that half of the queries keeps what the model draws."""
+    if isinstance(change, OtherDraw):
+        return words.OTHER_DRAW_HELP
     if isinstance(change, SomeQueries) and what:
         return words.KEEPS.format(drawn=what)
     return words.DRAWS_AGAIN

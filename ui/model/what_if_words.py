@@ -56,6 +56,7 @@ WRONG = "10 % wrong grades"
 OTHER_DRAW = "Other {drawn}"
 DRAWN = "random numbers"
 DRAWS_AGAIN = "For training only. Click again for another draw."
+OTHER_DRAW_HELP = "For training and for scores. Click again for another draw."
 KEEPS = "For training only; {drawn} stay those of all queries. Click again for another draw."
 NOT_TRAINED = "No training query has changed."
 OF_THE_PART = {
