@@ -19,9 +19,9 @@ with errors_as_sentences():
     figure, training = st.container(), st.container()  # the figure keeps its place
     with training:
         wanted = samples.wanted(spec)
-        records, beside = views.records(spec, settings, wanted)
+        records, beside, whole = views.records(spec, settings, wanted)
     with figure:
-        views.headline(spec, settings, records, part)
+        views.headline(spec, settings, records, part, whole=whole)
 
 tabs(
     {

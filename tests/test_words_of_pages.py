@@ -24,7 +24,8 @@ def test_no_text_replaces_another_of_the_same_name() -> None:
     assert found
     for path in found:
         assigned = [one for one in ast.parse(path.read_text("utf-8")).body if isinstance(one, ast.Assign)]
-        names = Counter(ast.unparse(target) for one in assigned for target in one.targets)
+        targets = (name for one in assigned for target in one.targets for name in ast.walk(target))
+        names = Counter(name.id for name in targets if isinstance(name, ast.Name))
         assert not [name for name, times in names.items() if times > 1], path
 
 

@@ -79,6 +79,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
 
     page.goto(link)  # the lecturer closes the class: the student is told, and no number is left
     page.get_by_role("button", name=words.CLOSE_CLASS).click()
+    page.get_by_role("button", name=words.CLOSE_NOW).click()
     expect(page.get_by_role("button", name=words.OPEN_CLASS)).to_be_visible(timeout=15_000)
     expect(other.locator(".st-key-ways-sequence")).to_contain_text(CLASS_CLOSED, timeout=15_000)
     open_page(page, other.url)

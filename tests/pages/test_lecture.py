@@ -518,6 +518,13 @@ def test_lessons_of_a_lecture_are_told_apart(open_page: Opener) -> None:
     assert "2. Lessons: Pairs and margins, step 1" in said
 
 
+def test_views_of_one_page_differ_by_their_settings_in_the_list(open_page: Opener) -> None:
+    views = (View("train", {"data": "a*b", "c": "-1", "loss": "hinge", "seed": "0"}), View("train", {}))
+    app = open_page("lecture", seq=Sequence("", views).packed())
+    listed = [one.value for one in app.main.markdown]
+    assert listed[-2:] == ["1. Train :small[a&#42;b, C = 2⁻¹, Loss = hinge]", "2. Train"]
+
+
 @pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)
 def test_every_view_of_the_example_has_settings_that_exist(open_page: Opener, view: View) -> None:
     assert [one.value for one in open_page(view.page, **view.query).warning] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from rankviz.analysis.reference_runs import ranking_errors
 from rankviz.common.settings import SEED
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS
+from rankviz.runs.record import RunRecord
+from ui.study import ndcg_vs_m as views
 from ui.study.ndcg_vs_m_words import agreement
 
 pytestmark = pytest.mark.usefixtures("every_tab")
@@ -43,6 +46,17 @@ def test_levels_and_distances_are_the_library_s(open_page: Opener) -> None:
     assert app.header[0].value == (
         "Nyström and random Fourier at m = 10 are still worse than the exact kernel (NDCG@10, 40 queries)."
     )
+
+
+def test_an_answer_from_some_of_the_runs_says_so(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    available = views.run_available
+    assert "so far" not in open_page("ndcg_vs_m", **QUICK).header[0].value.lower()
+
+    def some(runs: list[RunSpec], **how: Any) -> dict[RunSpec, RunRecord]:
+        return {spec: run for spec, run in available(runs, **how).items() if spec.get("n_components") != 5}
+
+    monkeypatch.setattr(views, "run_available", some)
+    assert open_page("ndcg_vs_m", **QUICK).header[0].value.startswith("So far, Nyström")
 
 
 def test_all_folds_are_averaged(open_page: Opener) -> None:

@@ -14,10 +14,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rankviz.common.numbers import superscript
 from rankviz.common.settings import Powers, Setting
+from rankviz.learning.losses import LOSS_WEIGHT
 from ui.controls.setting_controls import Control, control_of
 from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
 from ui.shell.components import SCRIPTS
+from ui.shell.page import VIEW
 from ui.shell.server import REFUSED
 from ui.shell.texts import escaped
 from ui.shell.words import OTHER_VERSION, not_available
@@ -111,14 +113,18 @@ def _in_words(key: str, text: str, then: Sequence[str]) -> str:
     setting = next((one for one in all_settings() if key in control_of(one).keys), None)
     if setting is None or key != setting.key:
         return not_available(key, shortened(text), shortened(", ".join(then)) or "none")
-    wordy = setting.options or setting is BASELINE_C or len(setting.symbol) > 2
-    name = setting.label if wordy else setting.symbol
     words = then[0]
     if isinstance(setting.offer, Powers):  # an address has exponents
         words = setting.format(control_of(setting).from_widget(st.session_state[key])).removeprefix(
             f"{setting.symbol} = "
         )
-    return not_available(name, _format_asked(setting, text), escaped(words))
+    return not_available(_name(setting), _format_asked(setting, text), escaped(words))
+
+
+def _name(setting: Setting) -> str:
+    """Return a setting's symbol, or its label if the symbol is long or that of another setting."""
+    wordy = setting.options or setting is BASELINE_C or len(setting.symbol) > 2
+    return setting.label if wordy else setting.symbol
 
 
 def _format_asked(setting: Setting, text: str) -> str:
@@ -127,6 +133,21 @@ def _format_asked(setting: Setting, text: str) -> str:
     if isinstance(setting.offer, Powers) and digits.isascii() and digits.isdigit() and len(digits) <= 4:
         return f"{setting.offer.base}{superscript(int(text))}"
     return shortened(text)
+
+
+def params_in_words(params: Mapping[str, str]) -> str:
+    """Name the data, the open tab, C and the changed settings of an address, as Markdown.
+
+    The defaults of both C differ by data set: the model's is always named, the baseline's never.
+    """
+    parts = [shortened(params[key]) for key in ("data", "fold", VIEW) if key in params]
+    for setting in all_settings():
+        text, control = params.get(setting.key), control_of(setting)
+        default = control.label(setting.key, control.to_widgets(setting.default)[setting.key])
+        usual = setting is not LOSS_WEIGHT and _alike(text or default, default)
+        if text and setting is not BASELINE_C and not usual:
+            parts.append(f"{_name(setting)} = {_format_asked(setting, text)}")
+    return ", ".join(parts)
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:

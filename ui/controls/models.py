@@ -147,7 +147,7 @@ def pin_buttons(spec: RunSpec) -> None:
         on_click=_pin,
         args=(spec,),
         disabled=spec in pins.values(),
-        help=words.PIN.format(most=MOST),
+        help=words.PIN_RUN.format(most=MOST),
     )
     st.button("Clear pins", key="unpin", on_click=choose, args=(_PINS, ()), disabled=not pins)
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from ui.controls.lesson_texts import texts
+from ui.controls.link import params_in_words
 from ui.controls.sequence import (
     BEFORE,
     CODE,
@@ -30,7 +31,7 @@ from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, STEP, STEPS
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import AT, KEPT_ALONE
+from ui.shell.page import AT, KEPT_ALONE, LARGE, is_on
 from ui.shell.texts import escaped, formatted
 from ui.shell.visitors import address, keep_visitor, visitor
 from ui.work.classes import CLASSES, LENGTH
@@ -82,7 +83,7 @@ def _views(sequence: Sequence) -> None:
     with st.container(key="lecture-texts"):
         for number, view in enumerate(sequence.views, 1):
             text = f": {formatted(view.text)}" if view.text else ""
-            st.markdown(f"{number}. {_name(view)}{text}")
+            st.markdown(f"{number}. {_name(view)}{_state(view)}{text}")
 
 
 def _name(view: View) -> str:
@@ -91,6 +92,12 @@ def _name(view: View) -> str:
         return view.title
     step, title = view.query.get(STEP, ""), texts(lesson)["title"]
     return words.LESSON.format(page=view.title, title=title, step=step if step in STEPS else STEPS[0])
+
+
+def _state(view: View) -> str:
+    """Return the data and settings of a view, in small letters: two views of one page differ by them."""
+    said = "" if view.lesson else params_in_words(view.query)
+    return f" :small[{said}]" if said else ""
 
 
 def _replace(new: Sequence) -> None:
@@ -122,7 +129,7 @@ def _set_title(key: str) -> None:
 def _row(k: int, view: View, key: str, *, last: bool) -> None:
     with st.container(border=True, key=f"lecture-view-{key}"):
         row = st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
-        row.markdown(f"**{k + 1}. {_name(view)}**", width="stretch")
+        row.markdown(f"**{k + 1}. {_name(view)}**{_state(view)}", width="stretch")
         acts = row.container(horizontal=True, width="content", gap=None, wrap=False)
         for name, label, icon, off, do in (
             ("up", words.UP, "arrow_upward", k == 0, lambda: _move(k, -1)),
@@ -220,7 +227,7 @@ def _ways(sequence: Sequence) -> None:
 def _follow(place: Place) -> None:
     """Draw Start, and how to present; a class has its own, by which its lecturer is followed."""
     st.html(place.link(1, words.START, "lecture-start"))
-    st.caption(words.PRESENT)
+    st.caption(words.PRESENT if is_on(LARGE) else f"{words.SWITCH_ON_LARGE} {words.PRESENT}")
 
 
 def _undo() -> None:
@@ -260,7 +267,9 @@ def _class(sequence: Sequence, code: str) -> None:
     code_image = segno.make(link, micro=False).svg_inline(scale=4, border=2, dark="#000", light="#fff")
     st.image(code_image, width=220, alt=words.CODE_IMAGE)
     st.code(link, language=None, wrap_lines=True)
-    st.button(words.CLOSE_CLASS, key="close-class", on_click=_close, args=(code,))
+    with st.popover(words.CLOSE_CLASS, key="closing"):
+        st.caption(words.CLOSED_FOR_ALL)
+        st.button(words.CLOSE_NOW, key="close-class", on_click=_close, args=(code,))
 
 
 def _led(sequence: Sequence) -> str:

@@ -24,13 +24,12 @@ LOAD = "Open a file"
 LINK = "Link to this lecture"
 LONG_LINK = "The link has {n:,} letters. Some programs cut links beyond {most:,}: share the file instead."
 START = "Start"
-PRESENT = (
-    "For a projector, switch on *Large type* under *Presentation* first. The arrow keys → and ←, or PageDown "
-    "and PageUp, go on and back."
-)
+SWITCH_ON_LARGE = "For a projector, switch on *Large type* under *Presentation* first."
+PRESENT = "The arrow keys → and ←, or PageDown and PageUp, go on and back."
 CLASS = "Class"
 OPEN_CLASS = "Open a class"
-CLOSE_CLASS = "Close the class"
+CLOSE_CLASS, CLOSE_NOW = "Close the class", "Close now"
+CLOSED_FOR_ALL = "The code and the counts are deleted, for students too."
 CLASS_HELP = (
     "Students open the link or scan the code. You see how many are at which view, without names. "
     "Closing the class, or restarting the server, deletes this."

@@ -47,7 +47,7 @@ IGNORED = "This page ignores {named} in its link."
 NOT_READ_YET = "Used after the training: {named}."
 NO_SUCH_MODEL = "{label}: {asked} is not available; showing {shown}."
 PINS_LEFT_OUT = "Only valid pins are shown, at most {most}."
-PIN = "Keep in the figure (up to {most})."
+PIN_RUN = "Keep in the figure (up to {most})."
 # test results, selected queries, features, figures
 REVEAL = "Looks are counted: test results must not guide choices."
 QUERY = "Default: the largest difference."
@@ -76,6 +76,7 @@ SHORT_QUERIES = (
     "documents. This lowers the curves at large k."
 )
 # jobs
+SO_FAR = "so far, "
 NO_POINT_YET = "No point is ready yet; points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
 OTHER_DATA = "Use {name}"

@@ -26,6 +26,7 @@ from ui.controls.widgets import ALL, C_EXPONENTS, Bound, chosen_folds, metric_me
 from ui.shell.errors import end_page
 from ui.shell.figures import Figures, capital, definition_caption, folded, report_untrained, show_table
 from ui.shell.texts import describe, escaped
+from ui.shell.words import SO_FAR
 from ui.study import influence_words as words
 from ui.work.folds import fold_of, normalised
 from ui.work.jobs import WAITING, run_available
@@ -134,7 +135,7 @@ def _against_C(
     """Draw the figure of the existing runs, and its numbers."""
     report_untrained(next(iter(found.values())))
     groups = {C: [record for one, record in found.items() if one.C == C] for C in {one.C for one in found}}
-    so_far = "" if len(groups) == len(Cs) else "so far "
+    so_far = "" if len(groups) == len(Cs) else SO_FAR
     data = plot.setting_data(groups, part, settings.metric)
     means = pd.Series(tied(data["mean"].to_numpy()), data["value"])
     best = float(leader(means, settings.metric))

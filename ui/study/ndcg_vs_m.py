@@ -51,6 +51,7 @@ from ui.shell.figures import (
     show_table,
 )
 from ui.shell.texts import describe, escaped
+from ui.shell.words import SO_FAR
 from ui.study import ndcg_vs_m_words as texts
 from ui.work.folds import normalised
 from ui.work.jobs import predicted, run_available
@@ -136,10 +137,10 @@ def _check(run: RunSpec) -> None:
 
 def records(
     spec: RunSpec, chosen: Settings, beside: Sequence[RunSpec]
-) -> tuple[list[RunRecord], dict[RunSpec, RunRecord]]:
+) -> tuple[list[RunRecord], dict[RunSpec, RunRecord], bool]:
     """Return the existing runs of the curve: a model appears once all its folds exist.
 
-    Also return the open tab's further runs, by their specs.
+    Also return the open tab's further runs, by their specs, and True if the curve has all its runs.
     """
     wanted = specs(spec, chosen)
     whole = run_available(
@@ -149,7 +150,7 @@ def records(
         needed=is_curve,
     )
     found = [whole[run] for run in wanted if run in whole]
-    return found, {run: whole[run] for run in beside if run in whole}
+    return found, {run: whole[run] for run in beside if run in whole}, len(found) == len(wanted)
 
 
 def in_short(chosen: Settings, part: str) -> str:
@@ -180,8 +181,11 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
     return normalised(spec.but(fold=fold)).parts[part]
 
 
-def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str) -> None:
-    """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point."""
+def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str, *, whole: bool) -> None:
+    """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point.
+
+    Without the whole curve, the first sentence says "so far".
+    """
     report_untrained(found[0])
     table = metric_vs_m.metric_data(found, part, chosen.metrics)
     definition = definition_caption(*(data_of(spec, fold, part) for fold in chosen.folds))
@@ -190,6 +194,7 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str)
     }
     parts = [words for of_metric in answers.values() for words in of_metric]
     answer = texts.enough(found, part, chosen.metrics[0], maps()) or parts.pop(0)
+    answer = answer if whole or answer == NOTHING_YET else SO_FAR + answer
     figure = once(_clickable, table, marked(spec, chosen), chosen.grid, chosen.x)
     event = Figures(captions=texts.CAPTIONS).show(
         "ndcg-against-m",

@@ -24,6 +24,7 @@ from ui.controls.widgets import Bound
 from ui.shell.figures import Figures, folded, sentence, show_table
 from ui.shell.page import VIEW
 from ui.shell.texts import describe
+from ui.shell.words import SO_FAR
 from ui.study.ndcg_vs_m import Settings
 from ui.study.ndcg_vs_m_words import CAPTIONS, HELP, INFOS, of_queries, of_wrong_grades
 from ui.work.folds import normalised
@@ -148,7 +149,7 @@ def draw(
         st.info(INFOS["no sample"], icon=WAITING)
         return
     table = metric_vs_setting.sample_data(records, part, metric)
-    so_far = "" if len(records) == len(asked) else "so far "
+    so_far = "" if len(records) == len(asked) else SO_FAR
     names = {method_label(model): in_a_sentence(model) for model in whole}
     readings = {
         label: so_far + experiment.reading(rows, names[str(label)], metric)
