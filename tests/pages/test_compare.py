@@ -105,7 +105,7 @@ def test_the_answer_is_the_library_s_and_another_link_takes_its_place(open_page:
 def test_the_test_part_is_shown_when_asked(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), test=True)
     assert heading(app) == of_library("test")
-    assert "looks at the test part: 4" in words(app)
+    assert "test results shown: 4 runs" in words(app)
     assert "reveal the test part" not in words(app)
 
 

@@ -96,10 +96,10 @@ def test_the_definition_is_said_and_the_test_part_hidden_until_revealed(open_pag
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()
     assert "· test" in words(app)
-    assert "looks at the test part: 1" in words(app)
+    assert "test results shown: 1 run" in words(app)
     app.session_state["m"] = 25
     app.run()
-    assert "looks at the test part: 2" in words(app)
+    assert "test results shown: 2 runs" in words(app)
 
 
 def test_precision_can_be_drawn_instead(open_page: Opener) -> None:

@@ -169,15 +169,15 @@ def test_only_looks_at_the_test_part_are_counted(open_page: Opener) -> None:
     for m in (5, 25):
         app.session_state["m"] = m
         app.run()
-        assert "looks at the test part" not in words(app)
+        assert "test results shown" not in words(app)
     app.toggle(key="test").set_value(True).run()
-    assert "looks at the test part: 1" in words(app)
+    assert "test results shown: 1 run" in words(app)
     app.toggle(key="test").set_value(False).run()
     app.session_state["m"] = 10
     app.run()
-    assert "looks at the test part: 1" in words(app)
+    assert "test results shown: 1 run" in words(app)
     app.toggle(key="test").set_value(True).run()
-    assert "looks at the test part: 2" in words(app)
+    assert "test results shown: 2 runs" in words(app)
     app.toggle(key="test").set_value(False).run()
     app.toggle(key="test").set_value(True).run()
-    assert "looks at the test part: 2" in words(app)
+    assert "test results shown: 2 runs" in words(app)

@@ -71,8 +71,8 @@ TESTS_COLUMNS = {
     "benjamini_hochberg": ("p, Benjamini–Hochberg", words.BH_HELP),
 }
 """Columns of the table of tests: heading and help."""
-FORMATS = {"LaTeX": ("latex", "tex"), "Markdown": ("markdown", "md"), "CSV": (None, "csv")}
-"""Display language and file extension of each format."""
+FORMATS = {"LaTeX": "tex", "Markdown": "md", "CSV": "csv"}
+"""File extension of each format; shown without colours, which would make a comment of what follows "\\%"."""
 
 
 @by_runs(max_entries=64, show_spinner="Comparing …")
@@ -394,7 +394,7 @@ def export(found: Comparison, part: str) -> None:
         "tests", "Intervals and p-values", True, disabled=name == "CSV", help=words.DETAILED_HELP
     )
     text = _written(found, part, name, table_of_tests if detailed else printed_table)
-    language, ending = FORMATS[name]
+    ending = FORMATS[name]
     row.download_button(
         "Download",
         text,
@@ -404,7 +404,7 @@ def export(found: Comparison, part: str) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-    st.code(text, language=language, wrap_lines=True, height=420)
+    st.code(text, language=None, wrap_lines=True, height=420)
 
 
 def _written(

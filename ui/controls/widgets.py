@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.numbers import counted
 from rankviz.common.settings import Powers, Steps
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
@@ -240,7 +241,7 @@ def part_shown(*specs: RunSpec) -> str:
     revealed = Bound().switch("test", "Reveal test", help=words.REVEAL)
     looks = note_looks(spec.hash for spec in specs if revealed)
     if looks:
-        st.caption(f"looks at the test part: {len(looks)}", width="content")
+        st.caption(f"test results shown: {counted(len(looks), 'run')}", width="content")
     return "test" if revealed else "vali"
 
 
