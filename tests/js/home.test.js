@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { DOCUMENTS, at, scoresAt } from "../../ui/browser/home/list.js";
+import { DOCUMENTS, at, scoresAt, shown } from "../../ui/browser/home/list.js";
 
 test("the text alone gives the best order, the title alone a poor one", () => {
   assert.equal(at(1).value, 1);
@@ -19,4 +19,9 @@ test("NDCG is the sum of the terms that are shown, and documents come by falling
     assert.equal(terms.length, DOCUMENTS.length);
     terms.slice(1).forEach(({ document }, k) => assert.ok(scores[document] <= scores[terms[k].document]));
   }
+});
+
+test("the movement shows the best order and ends at a poor one, which the visitor can mend", () => {
+  assert.equal(at(shown(0.5)).value, 1);
+  assert.ok(at(shown(1)).value < 0.7);
 });

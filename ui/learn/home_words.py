@@ -16,11 +16,11 @@ LIST = {
     "sum": "NDCG = {dcg} / {ideal} (the best order) = {ndcg}. {right} of {pairs} pairs are in order.",
 }
 LEARNS = (
-    "The slider says how much a match in the text counts. It gives each document a **score**, and the "
-    "highest comes first.\n\n"
-    "Each row adds **gain × discount**: a higher grade gains more, a lower rank counts less. **NDCG** "
-    "divides the sum by that of the best order.\n\n"
-    "A model finds such weights from **preference pairs**: two documents of one query with different grades."
+    "**Move the slider** until NDCG is 1. It weighs matches in the title against the text. The highest "
+    "**score** comes first.\n\n"
+    "Each row adds **gain × discount**. Ranks 1 and 2 count fully, lower ranks less. **NDCG** divides the sum "
+    "by that of the best order.\n\n"
+    "A model learns such weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (
     ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),

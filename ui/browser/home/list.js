@@ -11,7 +11,7 @@ export const DOCUMENTS = [
   ["A", 0, 0.9, 0.1], ["B", 1, 0.8, 0.45], ["C", 2, 0.55, 0.9],
   ["D", 0, 0.5, 0.2], ["E", 1, 0.3, 0.6], ["F", 2, 0.2, 0.95],
 ];
-const GRADES = DOCUMENTS.map(([, grade]) => grade), STEPS = 100, SECONDS = 3, WIDTH = 22;
+const GRADES = DOCUMENTS.map(([, grade]) => grade), STEPS = 100, SECONDS = 5, WIDTH = 22;
 const lists = new WeakMap();
 
 // Scores at a weight 0 … 1 of the text.
@@ -21,6 +21,9 @@ export function at(weight) {
   const scores = scoresAt(weight);
   return { ...ndcg(scores, GRADES, "compared", DOCUMENTS.length), ...pairAccuracy(scores, GRADES) };
 }
+
+// The weight at a share of the movement: to the best order and back, so that the visitor can find it again.
+export const shown = (share) => 1 - Math.abs(1 - 2 * share);
 
 export default function list({ data, parentElement }) {
   if (!lists.has(parentElement)) lists.set(parentElement, new List(parentElement, data));
@@ -46,7 +49,7 @@ class List {
     this.motion = new Motion();
     this.slider.oninput = () => { this.motion.stop(); this.draw(); };
     this.slider.onchange = () => { this.live.textContent = this.sum.textContent; };
-    this.motion.play(SECONDS, (share) => { this.slider.value = STEPS * share; this.draw(); });
+    this.motion.play(SECONDS, (share) => { this.slider.value = STEPS * shown(share); this.draw(); });
   }
 
   update({ dark, locked = false }) {
