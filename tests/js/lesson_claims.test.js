@@ -104,16 +104,6 @@ test("kernel: training becomes perfect while other lists get worse", () => {
   late.slice(1).forEach((one, k) => assert.ok(one.training >= late[k].training));
 });
 
-test("kernel: one cell in the middle ranks the ring between the documents outside and inside", () => {
-  const { inside, outside } = ring.aroundRing(), own = kernel.middle();
-  assert.ok(inside < outside / 2);
-  assert.equal(own, ring.right(ring.paintedScores(kernel.ONE_CELL, kernel.SIDE, kernel.EXTENT)).share);
-  assert.ok(own > ring.bestArrow() && own < ring.trained(1).training);
-  const along = Float64Array.of(0.2, 0, 0, 0.6, -0.9, 0);
-  const scores = ring.paintedScores(kernel.ONE_CELL, kernel.SIDE, kernel.EXTENT, along);
-  assert.ok(scores[0] > scores[1] && scores[1] > scores[2]);
-});
-
 test("kernel: a painting is a sum of bumps on its cells", () => {
   const cells = kernel.cellsOf([0, 56, 68, 130, 257, 130, 68, 56, 0]);
   assert.deepEqual(kernel.rowsOf(cells), [0, 56, 68, 130, 257, 130, 68, 56, 0]);
@@ -129,6 +119,8 @@ test("regularisation: NDCG on new lists rises and falls; the right grade takes t
   const found = regularisation.curve({ mended: false, twice: false }).map((one) => one.validation);
   const { exponent, validation } = regularisation.best();
   assert.ok(exponent > -8 && exponent < 0);
+  const onTraining = regularisation.curve({ mended: false, twice: false }).map((one) => one.training);
+  assert.ok(wrong.EXPONENTS[onTraining.indexOf(Math.max(...onTraining))] > exponent); // would choose too large a C
   assert.ok(validation - found[0] > 0.05 && validation - found.at(-1) > 0.05);
   const mended = regularisation.curve({ mended: true, twice: false }).map((one) => one.validation);
   assert.ok(Math.max(...mended) - mended.at(-1) < 0.005);

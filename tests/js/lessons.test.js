@@ -48,6 +48,7 @@ test("the hash of a file has the state; unknown lessons lead to the first one", 
 test("names in braces are filled, others stay, and minus signs are long", () => {
   assert.equal(filled("{a} of {b}, {c}", { a: "2", b: "3" }), "2 of 3, {c}");
   assert.equal(filled("{a} % of {n} × 3", { a: "5", n: "40" }), "5\u00a0% of 40\u00a0×\u00a03", "on one line");
+  assert.equal(filled("From C = {c} to 4", { c: "2" }), "From C\u00a0=\u00a02 to 4");
   assert.deepEqual([-0.001, -1.239, 2].map((one) => number(one)), ["0.00", "−1.24", "2.00"]);
 });
 

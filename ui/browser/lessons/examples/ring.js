@@ -63,10 +63,4 @@ export const paintedShare = (cells, side, extent) => ({
   validation: mean(OTHERS.map(({ x, y }) => pairAccuracy(paintedScores(cells, side, extent, x), y).share)),
 });
 
-// Return how many documents of grade 0 lie inside the ring, and outside.
-export function aroundRing() {
-  const far = GRADES.flatMap((grade, i) => (grade ? [] : [Math.hypot(X[DIM * i], X[DIM * i + 1])]));
-  return { inside: far.filter((one) => one < RING[0]).length, outside: far.filter((one) => one > RING[1]).length };
-}
-
 export const playground = (settings) => playgroundOf(X, GRADES, { pc: Math.log2(C), ...settings });

@@ -21,8 +21,6 @@ export const cellsOf = (rows) => rows.flatMap((bits) => Array.from({ length: SID
 
 export const curves = once(() => data.EXPONENTS.map((exponent) => ({ exponent, ...data.trained(2 ** exponent) })));
 const bestArrow = once(data.bestArrow);
-export const ONE_CELL = Array.from({ length: SIDE ** 2 }, (_, k) => Number(k === (SIDE ** 2 - 1) / 2));
-export const middle = once(() => data.paintedShare(ONE_CELL, SIDE, EXTENT).training);
 const percent = (share) => number(100 * share, 0);
 
 export const kernelScene = (stage) => new Kernel(stage);
@@ -67,7 +65,6 @@ class Kernel extends Scene {
       Object.assign(found, {
         training: percent(training), validation: percent(validation), own: percent(own.training),
         other: percent(own.validation), gap: `${difference > 0 ? "+" : ""}${number(difference, 0)}`,
-        ...data.aroundRing(), middle: percent(middle()),
         gamma: powerOf(this.exponent), bumps: weights.length, reach: number(this.reach()),
       });
     }

@@ -15,6 +15,10 @@ import {
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
 const FORMULA_PAIR = [0, 1];
+// A score written out: each weight times its feature.
+const product = (w, x) => w.map((one, axis) => `${number(one)} × ${inBrackets(x[axis])}`).join(" + ");
+const inBrackets = (value) => (value < 0 ? `(${number(value)})` : number(value));
+
 export const pairsScene = (stage) => new Pairs(stage);
 
 class Pairs extends Scene {
@@ -70,6 +74,7 @@ class Pairs extends Scene {
       chosen: String(this.marked.filter(Boolean).length),
       wrong: String(wrong.filter(Boolean).length), pairs: String(this.lines.filter((one) => one.counts).length),
       si: number(si), sj: number(sj), t: number(si - sj),
+      wi: product(w, this.places[i]), wj: product(w, this.places[j]),
     };
   }
 

@@ -199,7 +199,7 @@ class Regularisation extends Scene {
     lines.forEach(({ part, colour }, k) => {
       const text = this.stage.words[part], size = [8 * text.length, 18], own = [...all[k]].reverse();
       const [x, y] = parts.freePlace([own], size, plot, [...all, ...names].flat()) ?? own[0];
-      names.push(parts.dense([[x - size[0] / 2, y], [x + size[0] / 2, y]]));
+      for (const at of [y - 9, y + 9]) names.push(parts.dense([[x - size[0] / 2, at], [x + size[0] / 2, at]]));
       parts.drawText(this.paint, `of ${part}`, x, y, text, { colour });
     });
   }
