@@ -371,8 +371,8 @@ def _progress(place: Place) -> None:
             st.caption(in_words(report, place.at), width="content")
             if lesson:
                 _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
-    elif told := _told(place, report.at):
-        st.html(f'<p class="class-place" role="status">{told}</p>', width="content")
+    else:  # without words too: the line keeps its height, so the page does not move when they come
+        st.html(f'<p class="class-place" role="status">{_told(place, report.at)}</p>', width="content")
 
 
 def _told(place: Place, at: int) -> str:
