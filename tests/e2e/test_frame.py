@@ -85,7 +85,10 @@ def test_an_unknown_address_keeps_title_and_menu_and_offers_a_way_on(
 def test_a_phone_has_the_menu_and_shows_the_figure_while_a_control_moves(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server.url}/?m=50")
+    below = page.get_by_test_id("stMain")  # its room below the page, so that the open settings hide nothing
+    expect(below).to_have_css("padding-bottom", "0px")
     page.get_by_test_id("stExpandSidebarButton").click()
+    expect(below).to_have_css("padding-bottom", f"{0.45 * 844:.1f}px")
     links = sidebar(page).get_by_test_id("stSidebarNavLink")
     expect(links).to_have_count(len(ENTRIES))
     for link in links.all():
