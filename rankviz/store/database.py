@@ -7,6 +7,7 @@ hold a password, so errors, logs and pages never show it; they show `Database.ki
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import math
 import os
@@ -84,12 +85,15 @@ class Database:
     def __init__(self, url: str | os.PathLike[str] | None = None) -> None:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
+        self._open = set[sqlite3.Connection]()
         self.engine = self._opened()
         self._log = self.file and self.file.with_name(f"{self.file.name}-wal")
-        self.notice, self._logged = "", cast("tuple[int, int] | None", None)
+        self.notice = ""
+        self._logged, self._held = cast("tuple[int, int] | None", None), cast("int | None", None)
         self._mended, self._found, self._mending_lock = -math.inf, "", Lock()
         self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
+        self._following = Lock()
         try:
             with self.hiding_address():
                 self.notice = prepare(self.engine, self.file)
@@ -132,6 +136,8 @@ class Database:
             raise StoreOutOfReach("The address of the database cannot be read.") from None
         if self.file is not None:
             event.listen(engine, "connect", _prepare_sqlite)
+            event.listen(engine, "connect", lambda connection, _: self._open.add(connection))
+            event.listen(engine, "close", lambda connection, _: self._open.discard(connection))
             event.listen(engine, "begin", _begin_at_once)
         return engine
 
@@ -190,17 +196,7 @@ class Database:
         """
         if time.monotonic() < self._away_until:
             raise StoreOutOfReach(self._away)
-        if self.file is not None and self._log is not None:
-            log, other = _identity(self._log), _identity(self.file) != self._here
-            if log and not other:
-                self._logged = log
-            elif self._logged or other:
-                # one was moved away: what follows would go into a file without a name, or without tables
-                self._close_connections()
-                self.notice = prepare(self.engine, self.file, self._drop_old_log) or self.notice
-                self._logged, self._here = None, _identity(self.file)
-                if other:
-                    self._tell(REPLACED)
+        self._follow_files()
         try:
             return self.engine.connect()
         except Exception as error:
@@ -209,8 +205,60 @@ class Database:
                 self._away_until = time.monotonic() + AWAY_SECONDS
             raise
 
+    def _follow_files(self) -> None:
+        """Prepare the file anew if another one replaced it, or if its log is gone."""
+        if self.file is None or self._log is None:
+            return
+        log, replaced = _identity(self._log), _identity(self.file) != self._here
+        if not replaced and log == self._logged:
+            return
+        with self._following:  # looks again: another thread may have done it
+            log, replaced = _identity(self._log), _identity(self.file) != self._here
+            if log and not replaced:
+                self._hold_log()
+            elif self._logged or replaced:
+                # one was moved away: what follows would go into a file without a name, or without tables
+                if replaced:
+                    self._leave_connections()
+                else:
+                    self._close_connections()
+                found = prepare(self.engine, self.file, self._drop_old_log if replaced else None)
+                self.notice = found or self.notice
+                self._let_log_go()
+                self._here = _identity(self.file)
+                if replaced:
+                    self._tell(REPLACED)
+
+    def _leave_connections(self) -> None:
+        """Leave the connections to a replaced file open for ever.
+
+        The last one that closes removes the log by its name: the one that others write for the new file.
+        """
+        with self._lock:
+            self._watch = None
+            for connection in self._open:
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+            self._open.clear()
+        self.engine.dispose(close=False)
+
+    def _hold_log(self) -> None:
+        """Keep the log open: else a new file may get its inode, and be taken for the old log."""
+        self._let_log_go()
+        with contextlib.suppress(OSError):  # it may be gone by now
+            self._held = os.open(str(self._log), os.O_RDONLY)
+            found = os.fstat(self._held)
+            self._logged = found.st_dev, found.st_ino
+
+    def _let_log_go(self) -> None:
+        held, self._held, self._logged = self._held, None, None
+        if held is not None:
+            os.close(held)
+
     def _drop_old_log(self) -> None:
-        """Remove the log of a file that another one has replaced: SQLite would write it into that one."""
+        """Remove the log of a file that another one has replaced: SQLite would write it into that one.
+
+        Only a log that was seen beside the old file: SQLite needs a log that other processes write to now.
+        """
         if self.file and self._log and self._logged and _identity(self._log) == self._logged:
             self._log.unlink()
             self.file.with_name(f"{self.file.name}-shm").unlink(missing_ok=True)
@@ -299,6 +347,8 @@ class Database:
         if self.file is None:
             with self.reading() as connection:
                 return connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar_one()
+        with self.hiding_address():
+            self._follow_files()
         with self.hiding_address(), self._lock:
             try:
                 if self._watch is None:
@@ -313,6 +363,7 @@ class Database:
     def close(self) -> None:
         """Close the connections."""
         self._close_connections()
+        self._let_log_go()
 
     def _close_connections(self) -> None:
         """Close all connections; the next request opens new ones, with the rights and files of that time."""

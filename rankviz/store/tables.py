@@ -261,7 +261,7 @@ workers = sa.Table(
 )
 
 
-def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] = lambda: None) -> str:
+def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | None = None) -> str:
     """Create the tables in an empty database, and set a store of another version aside; call `first` before.
 
     Return a sentence on what was set aside; "" if nothing was. An SQLite file is renamed, and a new one
@@ -271,7 +271,8 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] = la
     # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
     # Lock before the first connection: SQLite reports an I/O error if the file moves while it is opened.
     with _locked(file):
-        first()
+        if first is not None:
+            first()
         if _create_tables(engine):
             return ""
         if file is None:

@@ -6,12 +6,13 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from rankviz import RunRecord, RunSpec
-from rankviz.store import Database, RunStore, StoreOutOfReach, default_url
+from rankviz.store import Database, RunStore, StoreOutOfReach, database, default_url
 from rankviz.store.database import ENVIRONMENT, REPLACED, UNSOUND
 
 SECRET = "postgresql://walter:hunter2@127.0.0.1:1/runs"
@@ -189,6 +190,67 @@ def test_the_log_of_a_replaced_file_does_not_get_into_the_new_one(
     assert set(store.listing.seen_by("me").index) == {first.spec.hash, third.spec.hash}
     assert store.database.notice == REPLACED
     store.close()
+
+
+def test_a_log_that_another_process_began_is_never_removed(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check closes all connections, so the log goes; another process begins one, with the same inode."""
+    file, (first, second, *_) = tmp_path / "runs.sqlite", made.values()
+    store, other = RunStore(file), RunStore(file)
+    store.records.keep([first], "me")
+    assert len(store.listing.seen_by("me")) == 1
+    other.database.close()
+    prepared = database.prepare
+
+    def begun_meanwhile(*given: Any) -> str:
+        other.records.keep([second], "me")
+        store.database._logged = database._identity(file.with_name("runs.sqlite-wal"))  # reused
+        return prepared(*given)
+
+    store.database._close_connections()
+    assert not file.with_name("runs.sqlite-wal").exists()
+    monkeypatch.setattr(database, "prepare", begun_meanwhile)
+    assert len(store.listing.seen_by("me")) == len(other.listing.seen_by("me")) == 2
+    other.close()
+    assert store.database.check() == ""
+    store.close()
+
+
+def test_no_new_file_gets_the_inode_of_the_log_that_was_seen(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    store.records.keep(list(made.values()), "me")
+    assert len(store.listing.seen_by("me")) == len(made)
+    seen = store.database._logged
+    assert seen == database._identity(tmp_path / "runs.sqlite-wal") is not None
+    store.database._close_connections()
+    for k in range(50):
+        (tmp_path / f"{k}").touch()
+        assert database._identity(tmp_path / f"{k}") != seen
+    store.close()
+
+
+def test_servers_that_share_a_replaced_file_remove_no_log_of_one_another(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
+    file, (first, second, *others) = tmp_path / "runs.sqlite", made.values()
+    copy = RunStore(tmp_path / "copy")
+    copy.records.keep([first], "me")
+    copy.close()
+    one, other = RunStore(file), RunStore(file)
+    one.records.keep([second], "me")
+    assert len(other.listing.seen_by("me")) == 1
+    (tmp_path / "copy").replace(file)
+    one.records.keep(others[:1], "me")  # removes the old log, and begins one
+    assert len(other.listing.seen_by("me")) == 2
+    other.records.keep(others[1:2], "me")
+    for store in (one, other):
+        assert store.database.notice == REPLACED
+        assert len(store.listing.seen_by("me")) == 3
+        assert store.database.check() == ""
+        store.close()
 
 
 def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(
