@@ -11,7 +11,7 @@ import { SHOWN, filled, number, texts } from "../kit/words.js";
 const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
 export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
 
-// What the reveal compares the reader's choice with: all choices of three, and means of those that 20 seeds draw.
+// What the reveal compares the reader's choice with: all choices of three, and means of those that seeds draw.
 export const triples = once(() => {
   const drawn = (kind) => (seed, m) => data.landmarkMap(data.drawLandmarks(kind, seed, m));
   const [random, kmeans] = ["random", "kmeans"].map((kind) => data.errors([M], drawn(kind))[0].mean);
@@ -74,7 +74,8 @@ class Nystroem extends Scene {
   }
 
   facts() {
-    const { step } = this, found = { n: data.N, cells: data.N ** 2, chosen: this.picked.length, m: this.picked.length };
+    const { step } = this, found = { n: data.N, draws: data.DRAWS, trained: data.TRAINED, cells: data.N ** 2,
+      chosen: this.picked.length, m: this.picked.length };
     if (step === REVEAL) {
       const { errors, best, chosen, random, kmeans } = triples(), mine = data.errorOfTriple(...this.picked);
       const told = { mine, best, random, kmeans }, grouped = (value) => value.toLocaleString("en");
