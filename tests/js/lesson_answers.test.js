@@ -5,9 +5,16 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
+import { hessian } from "../../ui/browser/core/ranking.js";
 import * as data from "../../ui/browser/lessons/examples/approximation.js";
+import * as descent from "../../ui/browser/lessons/examples/descent.js";
 import { mean } from "../../ui/browser/lessons/examples/documents.js";
+import * as lists from "../../ui/browser/lessons/examples/lists.js";
+import * as pulls from "../../ui/browser/lessons/examples/pulls.js";
+import * as turning from "../../ui/browser/lessons/examples/turning.js";
+import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
 import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
+import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
 import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
@@ -53,4 +60,92 @@ test("lesson 8: the reader adds waves from the first on", () => {
     return [scene.facts().m, lines()];
   });
   assert.deepEqual(found, [["1", 1], ["2", 2], ["3", 3], ["5", 5], ["10", 10]]);
+});
+
+test("every open question has an answer", () => {
+  for (const name of read("frame").lessons) {
+    const [, , , , { ask, answer }] = read(name).steps;
+    assert.ok(ask && answer, name);
+  }
+});
+
+test("lesson 1: the best arrow leaves one pair wrong, and only one of its two documents can change that", () => {
+  const lines = turning.linesOf(turning.GRADES, turning.PTR, []), angles = Array.from({ length: 180 }, (_, k) => 2 * k);
+  const wrongAt = (places, degrees) => turning.wrongAt(lines, places, degrees);
+  const left = angles.map((one) => wrongAt(turning.PLACES, one)).filter((all) => all.filter(Boolean).length === 1);
+  const pairs = new Set(left.map((all) => all.indexOf(true)));
+  assert.equal(pairs.size, 1);
+  const { i, j } = lines[[...pairs][0]], steps = [-1, -0.6, -0.2, 0.2, 0.6, 1];
+  assert.deepEqual([i, j].map((k) => [turning.GRADES[k], turning.queryOf(k)]), [[2, 1], [1, 1]]);
+  assert.ok(turning.PLACES[j][0] > turning.PLACES[i][0], "to its right");
+  const helps = turning.PLACES.map((_, k) => steps.some((x) => steps.some((y) => {
+    const places = turning.PLACES.map((place, at) => (at === k ? [x, y] : place));
+    return angles.some((one) => !wrongAt(places, one).some(Boolean));
+  })));
+  assert.deepEqual(helps.flatMap((one, k) => (one ? [k] : [])), [i, j].sort());
+});
+
+test("lesson 2: of all swaps of different grades only that of ranks 1 and 2 costs nothing", () => {
+  const cost = (swap, kind) => lists.quality(lists.LIST, kind) - lists.quality(lists.swapped(lists.LIST, swap), kind);
+  const free = [];
+  for (let a = 0; a < 10; a++) {
+    for (let b = a + 1; b < 10; b++) {
+      if (lists.LIST[a] !== lists.LIST[b] && Math.abs(cost([a, b])) < 1e-12) free.push([a + 1, b + 1]);
+    }
+  }
+  assert.deepEqual(free, [told("ndcg").slice(0, 2)]);
+  assert.ok(cost([0, 1], "textbook") > 0.1);
+});
+
+test("lesson 3: with a longer w right pairs become silent for both hinges, and wrong pairs cost more", () => {
+  for (const loss of ["hinge", "squaredHinge"]) {
+    const [short, long] = [0.5, 50].map((length) => pulls.pulled(loss, [0.87 * length, 0.5 * length]));
+    short.forEach(({ t, cost }, k) => {
+      assert.ok(Math.abs(long[k].t - 100 * t) < 1e-9);
+      assert.ok(t > 0 ? long[k].pull === 0 : long[k].cost > cost);
+    });
+    assert.ok(short.some(({ t }) => t > 0) && short.some(({ t }) => t < 0));
+  }
+});
+
+test("lesson 4: every query twice and half the C give the same arrow", () => {
+  const [one, twice] = [wrong.trained(-4), wrong.trained(-5, { twice: true })].map(({ weights }) => weights);
+  one.forEach((value, k) => assert.ok(Math.abs(value - twice[k]) < 1e-9));
+});
+
+test("lesson 5: from the answer's start the jump crosses its lines, few pairs pull there, and more beyond", () => {
+  const [u, v, lines, few, more] = told("newton"), { margins, lowest } = descent.bowl([u, v]);
+  const pulling = (all) => Array.from(all).filter((t) => t < 1).length;
+  assert.deepEqual([descent.crossed([u, v], lowest).length, pulling(margins)], [lines, few]);
+  assert.equal(pulling(descent.bowl(lowest).margins), few + more);
+  assert.ok(descent.distance(lowest, descent.BEST.weights) > 2 * descent.distance([u, v], descent.BEST.weights));
+  const wide = ([, along]) => along;
+  assert.ok(wide(descent.curvatures([u, v])) < wide(descent.curvatures(descent.START)) / 2, "the bowl is wide");
+});
+
+test("lesson 5: H stretches one direction by its first number, and the one across it by the second", () => {
+  const { START, PROBLEM } = descent, H = hessian(Float64Array.from(START), PROBLEM);
+  const [across, along] = descent.curvatures(START);
+  const turn = Math.atan2(across - H[0], H[1]);
+  for (const [angle, by] of [[turn, across], [turn + Math.PI / 2, along]]) {
+    const [x, y] = [Math.cos(angle), Math.sin(angle)];
+    assert.ok(Math.hypot(H[0] * x + H[1] * y - by * x, H[2] * x + H[3] * y - by * y) < 1e-6);
+  }
+  assert.ok(across > 5 * along);
+});
+
+test("lesson 5: jumps are numbered in their order", () => {
+  const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
+  for (const step of [2, 4]) {
+    scene.show(step, "shown", false);
+    const numbers = stage.svg.all.filter((one) => one.attributes.class === "size halo").map((one) => one.textContent);
+    assert.deepEqual(numbers, scene.newton.slice(1).map((_, k) => String(k + 1)));
+  }
+});
+
+test("lesson 6: the answer's γ is the best on other lists, with its share, and training becomes perfect", () => {
+  const found = kernel.curves(), top = found.reduce((a, b) => (b.validation > a.validation ? b : a));
+  const [share, perfect] = told("kernel").slice(-2);
+  assert.deepEqual([top.exponent, Math.round(100 * top.validation), perfect], [0, share, 100]);
+  assert.ok(found.at(-1).training === 1 && found.every((one, k) => k === 0 || one.training >= found[k - 1].training));
 });
