@@ -15,7 +15,7 @@ import * as turning from "../../ui/browser/lessons/examples/turning.js";
 import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
 import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
 import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
-import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
+import * as nystroem from "../../ui/browser/lessons/examples/landmarks.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
 const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
@@ -148,4 +148,57 @@ test("lesson 6: the answer's γ is the best on other lists, with its share, and 
   const [share, perfect] = told("kernel").slice(-2);
   assert.deepEqual([top.exponent, Math.round(100 * top.validation), perfect], [0, share, 100]);
   assert.ok(found.at(-1).training === 1 && found.every((one, k) => k === 0 || one.training >= found[k - 1].training));
+});
+
+test("lesson 7: no landmark of the answer can be swapped for a smaller error, and its NDCG is as said", () => {
+  const six = [10, 16, 23, 25, 32, 37], error = (chosen) => data.approximation(data.landmarkMap(chosen)).error;
+  const [least, , ndcg, full] = told("nystroem"), others = Array.from({ length: data.N }, (_, i) => i);
+  assert.equal(error(six).toFixed(3), String(least));
+  for (const k of six.keys()) {
+    const swaps = others.filter((i) => !six.includes(i)).map((i) => six.map((one, at) => (at === k ? i : one)));
+    assert.ok(swaps.every((chosen) => error(chosen) > error(six)));
+  }
+  const quality = (chosen) => data.quality(data.landmarkMap(chosen));
+  assert.deepEqual([six, others].map((chosen) => quality(chosen).toFixed(3)), [ndcg, full].map(String));
+  assert.ok(error([3, 20, 35]) > error(six) && quality([3, 20, 35]) > ndcg);
+});
+
+test("lesson 7: NDCG ends at that of the full K, and falls a little while the error falls to 0", () => {
+  const { error, ndcg } = nystroem.curves(), six = nystroem.SIZES.indexOf(6), means = error.map((one) => one.mean);
+  assert.ok(means.every((one, k) => k === 0 || one < means[k - 1]) && means.at(-1) < 1e-8);
+  const top = Math.max(...ndcg);
+  assert.ok(ndcg.indexOf(top) >= six && top - ndcg[six] < 0.01 && top - ndcg.at(-1) > 0.01 && top - ndcg.at(-1) < 0.03);
+  assert.ok(Math.abs(ndcg.at(-1) - told("nystroem").at(-1)) < 0.001);
+});
+
+test("lesson 7: with one landmark a cell is the product that the text shows", () => {
+  const scene = SCENES.nystroem(stageOf(read("nystroem")));
+  scene.show(3, [3, 20, 35], false);
+  const { i, j, z, a, b, ab, inK } = scene.facts(), at = (i - 1) * data.N + (j - 1);
+  const { values } = data.approximation(data.landmarkMap([z - 1]));
+  assert.ok(Math.abs(values[at] - a * b) < 0.01 && Math.abs(ab - a * b) < 0.006);
+  assert.ok(Math.abs(data.KERNEL[at] - inK) < 0.006);
+  const { x, y, width } = scene.maps[0], cell = scene.paint.known.get("over example0").attributes;
+  const place = [[cell.x, x, j], [cell.y, y, i]].map(([left, from]) => (Number(left) + 2 - from) / (width / data.N) + 1);
+  assert.deepEqual(place.map(Math.round), [j, i]);
+});
+
+test("lesson 7: a document and its row light up together, from either, and landmarks are kept over other steps", () => {
+  const stage = stageOf(read("nystroem")), scene = SCENES.nystroem(stage);
+  const row = () => Number(scene.paint.known.get("over row").attributes.y);
+  for (const step of [0, 1, 2, 4]) {
+    scene.show(step, step > 1 ? "shown" : null, false);
+    assert.equal(scene.paint.known.get("over row"), undefined);
+    scene.paint.grips.get("doc7").element.onpointerenter();
+    const { y, height } = scene.maps[0], middle = y + (7.5 * height) / data.N;
+    assert.ok(Math.abs(row() + Number(scene.paint.known.get("over row").attributes.height) / 2 - middle) < 0.01);
+    scene.paint.known.get("back rows").onpointermove({ clientX: 0, clientY: y + (20.5 * height) / data.N });
+    assert.equal(scene.pointed, 20);
+    const { cx } = scene.paint.known.get("over pointed").attributes;
+    assert.equal(cx, scene.paint.grips.get("doc20").element.attributes.cx);
+  }
+  for (const i of [0, 9, 25]) scene.paint.grips.get(`doc${i}`).press();
+  const chosen = [...scene.picked];
+  for (const step of [3, 2, 3, 4]) scene.show(step, "shown", false);
+  assert.deepEqual(scene.picked, chosen);
 });

@@ -12,7 +12,7 @@ import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
 import * as alpha from "../../ui/browser/lessons/scenes/alpha.js";
 import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
 import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
-import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
+import * as nystroem from "../../ui/browser/lessons/examples/landmarks.js";
 import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.js";
 
 const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
