@@ -223,8 +223,8 @@ class Nystroem extends Scene {
   drawProduct({ i, j }) {
     const look = parts.strokeOf("var(--orange)", 2.5, { "pointer-events": "none" });
     this.maps.slice(0, 2).forEach(({ x, y, width }, k) => {
-      const cell = width / data.N, side = cell + 4;
-      this.put(`example${k}`, { x: x + (j - 1) * cell - 2, y: y + (i - 1) * cell - 2, width: side, height: side, ...look });
+      const cell = width / data.N, side = cell + 4, [left, top] = [x + (j - 1) * cell - 2, y + (i - 1) * cell - 2];
+      this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
     });
     for (const one of [i, j]) {
       const [cx, cy] = this.plane.at([data.X[2 * one - 2], data.X[2 * one - 1]]);
