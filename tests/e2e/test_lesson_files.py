@@ -122,6 +122,23 @@ def test_no_step_has_barriers_is_too_wide_or_covers_words_of_a_figure(
         page.close()
 
 
+@pytest.mark.parametrize("name", GUESSES)
+def test_an_answer_opens_by_keyboard_and_has_no_barriers(
+    browser: Browser, files: dict[str, Path], name: str
+) -> None:
+    page = browser.new_page(viewport={"width": 400, "height": 800}, reduced_motion="reduce")
+    page.goto(f"{files[name].as_uri()}#lesson={name}&step=5&guess=shown")
+    answer = page.locator(".lesson details p")
+    expect(answer).to_be_hidden()
+    page.locator(".lesson summary").focus()
+    page.keyboard.press("Enter")
+    expect(answer).to_be_visible()
+    expect(answer).to_have_text(lessons.texts(name)["steps"][4]["answer"].replace(" %", "\u00a0%"))
+    assert barriers(page) == []
+    assert page.evaluate(_TOO_WIDE) <= 0
+    page.close()
+
+
 @pytest.mark.skipif(PROGRAM is None, reason="Firefox is missing")
 def test_every_file_works_in_firefox(files: dict[str, Path], tmp_path: Path) -> None:
     with firefox(tmp_path) as tab:

@@ -60,6 +60,15 @@ def test_a_new_step_begins_at_its_top_on_a_phone(server: Server, page: Page) -> 
     assert box["y"] >= menu["y"] + menu["height"]
 
 
+def test_the_page_ends_below_the_buttons_on_a_phone(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 850})
+    open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess={GUESSES['loss']}")
+    box = page.locator(".lesson .ways").bounding_box()
+    assert box is not None
+    height = page.get_by_test_id("stMain").evaluate("one => one.scrollHeight")
+    assert height - box["y"] - box["height"] < 60
+
+
 FOCUS = """one => {
     one.blur();
     const before = getComputedStyle(one).stroke;

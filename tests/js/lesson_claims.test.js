@@ -12,7 +12,7 @@ import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
 import * as alpha from "../../ui/browser/lessons/scenes/alpha.js";
 import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
 import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
-import * as nystroem from "../../ui/browser/lessons/scenes/nystroem.js";
+import * as nystroem from "../../ui/browser/lessons/examples/landmarks.js";
 import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.js";
 
 const close = (a, b, by) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
@@ -234,4 +234,47 @@ test("alpha: the hinge pulls by C below margin 1, not above, between at it; the 
     const { rank, silent, energy } = of(exponent, "logistic");
     assert.ok(rank >= of(exponent, "squaredHinge").rank && silent === 0 && energy > 0.9999);
   }
+});
+
+// The rank of some rows of a model's α.
+const rankOf = ({ values, columns }, from, to) => (
+  dual.spectrum(values.slice(from * columns, to * columns), to - from, columns).rank);
+
+test("alpha: rows without crossed cells have rank 2, the others 2 more", () => {
+  const model = dual.trained(alpha.START), { rows, columns } = model, whole = (i) => model.values
+    .slice(i * columns, (i + 1) * columns).every((value) => value > 0);
+  const upper = Array.from({ length: rows }, (_, i) => i).filter(whole).length;
+  assert.ok(upper > 2 && rows - upper > 2);
+  assert.deepEqual([[0, upper], [upper, rows], [0, rows]].map((part) => rankOf(model, ...part)), [2, 2, 4]);
+});
+
+test("alpha: a number for each row and column gives α outside crossed cells, while all pairs pull", () => {
+  for (const [exponent, everywhere] of [[alpha.START, true], [4, false]]) {
+    const { values, winners, losers, scores, columns } = dual.trained(exponent), others = [0, 0];
+    values.forEach((value, k) => {
+      const [i, j] = [winners[Math.floor(k / columns)], losers[k % columns]];
+      const row = 2 * 2 ** exponent * (1 - scores[i]), column = 2 * 2 ** exponent * scores[j];
+      if (Math.abs(row + column - value) > 1e-9) others[Number(dual.isPair(k, columns))] += 1;
+    });
+    assert.ok(others[0] === 49 && (others[1] === 0) === everywhere, `${exponent}: ${others}`);
+  }
+});
+
+test("alpha: the size of a table is the root of the sum of its squared cells", () => {
+  const { values, rows, columns } = dual.trained(alpha.START), { shares } = dual.spectrum(values, rows, columns);
+  const sums = [0, 1, 2, 3, 4].map((k) => dual.cut(values, rows, columns, k));
+  const sizes = sums.slice(1).map((sum, k) => Math.hypot(...sum.map((value, at) => value - sums[k][at])));
+  sizes.forEach((size, k) => close(size / sizes[0], shares[k], 1e-9));
+  const small = alpha.ROWS.flatMap((row) => alpha.COLUMNS.map((column) => row * column));
+  assert.equal(dual.spectrum(Float64Array.from(small), alpha.ROWS.length, alpha.COLUMNS.length).rank, 1);
+});
+
+test("alpha: an error of 0.1 % makes every rank the largest, by tables below 0.1 % of the largest", () => {
+  for (const [loss, exponent] of ["squaredHinge", "hinge", "logistic"].flatMap((one) => [-8, 4].map((C) => [one, C]))) {
+    const { values, rows, columns } = dual.trained(exponent, loss);
+    assert.equal(dual.spectrum(dual.inexact(values, 0.001), rows, columns).rank, alpha.bound(), `${loss} ${exponent}`);
+  }
+  const { values, rows, columns } = dual.trained(alpha.START);
+  const { shares, energy } = dual.spectrum(dual.inexact(values, 0.001), rows, columns);
+  assert.ok(Math.max(...shares.slice(4)) < 0.001 && energy > 0.9999);
 });

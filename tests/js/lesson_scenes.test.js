@@ -251,3 +251,29 @@ test("lesson 9 counts no more tables than the rank, and says what the chosen los
   const { rank, few, changes } = scene.facts();
   assert.deepEqual([rank, few, changes], ["2", "2", stage.words.changes.hinge]);
 });
+
+test("lesson 9: the slider takes tables away and adds them, and each leaves a smaller error", () => {
+  const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage), found = [];
+  scene.show(2, "shown", false);
+  for (let k = 4; k > 0; k--) {
+    assert.equal(scene.facts().k, String(k));
+    found.unshift(Number(scene.facts().off));
+    assert.ok(stage.svg.all.some((one) => one.textContent === filled(stage.words.cut, scene.facts())));
+    nudge("added", -1)(scene);
+  }
+  assert.deepEqual(found, [38, 11, 2, 0]);
+});
+
+test("lesson 9: another pair has its own row, column and α, and a crossed cell is no pair", () => {
+  const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage), box = () => scene.boxes().map;
+  scene.show(3, "shown", false);
+  const before = scene.facts(), { x, y, width, height } = box();
+  scene.paint.grips.get("cell").drag(x + width - 2, y + height - 2);
+  assert.deepEqual(scene.example, { row: 11, column: 18 });
+  const { a, fi, fj, t } = scene.facts();
+  assert.ok(a !== before.a && fi !== before.fi && Math.abs(0.0625 * (1 - t) - a) < 0.001);
+  nudge("cell", 1, -1)(scene);
+  assert.deepEqual(scene.example, { row: 11, column: 18 }, "no cell beyond the edge");
+  scene.paint.grips.get("cell").drag(x + 2, y + height - 2);
+  assert.deepEqual([scene.example.column, scene.facts().fj], [18, fj]);
+});

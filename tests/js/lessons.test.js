@@ -220,13 +220,13 @@ test("rings of the quadratic pass through the point, and lie on one level", () =
   assert.ok(points.some((point) => descent.distance(point, START) < 0.4));
 });
 
-test("the arcs of lesson 5 are near w, each a tenth of the way closer to the middle", () => {
+test("the arcs of lesson 5 are near w, each closer to the middle", () => {
   const { START } = descent, { lowest } = descent.bowl(START), whole = descent.ring(START, 1, 720);
   const arcs = descent.nearRings(START, 0.9);
   assert.ok(arcs.length >= 3);
   arcs.forEach((arc, k) => arc.forEach((point, at) => {
     assert.ok(descent.distance(point, START) < 0.9 && (at === 0 || descent.distance(point, arc[at - 1]) < 0.2));
-    const outer = point.map((one, axis) => lowest[axis] + (one - lowest[axis]) / (1 - k / 10));
+    const outer = point.map((one, axis) => lowest[axis] + (one - lowest[axis]) / descent.SHARES[k]);
     assert.ok(whole.some((one) => descent.distance(one, outer) < 1e-9));
   }));
 });

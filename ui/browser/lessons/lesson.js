@@ -38,8 +38,8 @@
 //   step.head, step.text (paragraphs)    step.shown: paragraphs instead of text if the reader asked for the answer
 //   step.gap = { value, label, axis, ends }   the reader's gap as a large number (step 2); axis names it for a class,
 //                                        ends are the smallest and the largest that a prediction can have
-//   step.help, step.keys                 how to act by pointer, by keys     step.ask: the open question (step 4)
-//   step.page                            words of the link (step 4)
+//   step.help, step.keys                 how to act by pointer, by keys     step.page: words of the link (step 4)
+//   step.ask, step.answer                the open question, and its answer in a fold (step 4)
 //   formula = parts (formula.js)         terms = { NAME: meaning }, in the order of the list below the formula
 //
 // To add a lesson: texts/NAME.json, scenes/NAME.js, its line in scenes.js, and its place in texts/frame.json. Put the
@@ -245,6 +245,7 @@ class Lesson {
     }
     if (this.step === FORMULA) parts.push(this.formula(told));
     if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
+    if (step.answer) parts.push(made("details", {}, made("summary", {}, this.words.reply), told("p", step.answer)));
     for (const kind of ["help", "keys"]) if (step[kind]) parts.push(told("p", step[kind], { class: `help ${kind}` }));
     this.link = null;
     if (step.page && this.scene.link() && this.app !== undefined) {
@@ -284,8 +285,7 @@ class Lesson {
     const facts = this.scene.facts(), { words, step } = this, ready = step !== GUESS || this.scene.guess() !== null;
     for (const [element, text] of this.templates ?? []) write(element, filled(text, facts));
     if (this.link) this.link.href = this.app + this.scene.link();
-    write(this.back, words.back);
-    write(this.answer, words.answer);
+    for (const name of ["back", "answer"]) write(this[name], words[name]);
     const last = this.text.scene === words.lessons.at(-1), onward = last ? words.finish : words.onward;
     write(this.on, step === GUESS ? words.commit : step < FREE ? words.next : filled(onward, this.next ?? {}));
     this.back.hidden = step === QUESTION;

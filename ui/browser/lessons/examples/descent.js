@@ -26,6 +26,12 @@ export function bowl(w) {
   return { ...point, H, L, lowest: [w[0] - s[0], w[1] - s[1]] };
 }
 
+// How fast the slope changes across the valley at w, and along it: the eigenvalues of the Hessian.
+export function curvatures(w) {
+  const { H: [a, b, , c] } = bowl(w), half = Math.hypot((a - c) / 2, b);
+  return [(a + c) / 2 + half, (a + c) / 2 - half];
+}
+
 // Points of the ellipse on which the quadratic has the value that it has at w, shrunk by `share` to its centre.
 export function ring(w, share, points = 72) {
   const { H, L, lowest: [x, y] } = bowl(w), [u, v] = [w[0] - x, w[1] - y];
@@ -36,9 +42,11 @@ export function ring(w, share, points = 72) {
   });
 }
 
-// The parts of every tenth ring that are nearer to w than `far`, from w to the middle.
+export const SHARES = [1, 0.85, 0.7, 0.55, 0.4, 0.3]; // of the rings whose arcs are drawn
+
+// The parts of these rings that are nearer to w than `far`, from w to the middle.
 export function nearRings(w, far) {
-  const arcs = [1, 0.9, 0.8, 0.7, 0.6].map((share) => {
+  const arcs = SHARES.map((share) => {
     const points = ring(w, share, 720).slice(1), inside = points.map((one) => distance(one, w) < far);
     const start = inside.findIndex((one, k) => one && !inside.at(k - 1)); // a ring may begin within the part
     const turned = [...points.slice(start), ...points.slice(0, start)];

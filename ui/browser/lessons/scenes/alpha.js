@@ -12,6 +12,7 @@ export const START = -5; // log₂ C of the question
 const EXPONENTS = Array.from({ length: 13 }, (_, k) => k - 8), SHARES = [0, 0.001, 0.01, 0.05, 0.1];
 const TRAINED = ["squaredHinge", "hinge", "logistic"];
 const SECONDS = 5, LEAST = 1e-8, MOST = 5, EXAMPLE = { row: 2, column: 4 };
+export const [ROWS, COLUMNS] = [[1, 2], [3, 1, 2]]; // numbers of the small table of rank 1
 
 export const bound = once(() => data.largestRank(data.trained(START)));
 const first = once(() => data.trained(START));
@@ -24,24 +25,36 @@ export const alphaScene = (stage) => new Alpha(stage);
 class Alpha extends Scene {
   constructor(stage) {
     super(stage, ["back", "lines", "over", "labels", "grips"]);
-    this.chosen = null;
+    Object.assign(this, { chosen: null, example: EXAMPLE });
   }
 
   show(step, guess, fresh) {
     this.begin(step, guess, { loss: "squaredHinge", share: 0 });
     if (Array.isArray(guess)) [this.chosen] = guess;
     this.train(START);
-    this.k = this.spectrum.rank;
+    this.add(this.spectrum.rank);
     if (fresh && step === REVEAL) {
       const last = this.k;
       this.motion.play(SECONDS, (share) => this.add(Math.max(1, Math.ceil(share * last))));
     }
-    this.draw();
   }
 
   add(k) {
     this.k = k;
+    const { rows, columns } = this.model, top = Math.max(...this.values);
+    this.sum = data.cut(this.values, rows, columns, k);
+    this.off = Math.max(...this.sum.map((value, at) => Math.abs(value - this.values[at]))) / top;
     this.refresh();
+  }
+
+  // Choose another pair; a crossed cell is none.
+  choose(row, column) {
+    const { rows, columns } = this.model;
+    const [i, j] = [parts.within(row, 0, rows - 1), parts.within(column, 0, columns - 1)];
+    if (!data.isPair(i * columns + j, columns)) return;
+    this.example = { row: i, column: j };
+    this.refresh();
+    this.announce(this.stage.words.pair);
   }
 
   train(exponent) {
@@ -66,11 +79,12 @@ class Alpha extends Scene {
 
   facts() {
     const { rows, columns, values, winners, losers, scores } = this.model, { rank, energy } = this.spectrum;
-    const { row, column } = EXAMPLE, away = (this.chosen ?? 0) - rank;
+    const { row, column } = this.example, away = (this.chosen ?? 0) - rank;
     const pulls = values.filter((value) => value > 0).length;
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
+      single: rows + columns, off: inPercent(this.off < data.TOLERANCE ? 0 : this.off),
       gap: `${away > 0 ? "+" : ""}${number(away, 0)}`,
       energy: energy > 0.9999 && rank > data.FEW ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
@@ -91,8 +105,10 @@ class Alpha extends Scene {
     const { step } = this, context = parts.canvasOf(this.stage), { map, second, controls, bars } = this.boxes();
     this.paint.draw(() => {
       this.drawMatrix(context, "alpha", map, this.values, this.stage.words.alpha, true);
-      if (second) this.drawCut(context, second);
+      if (second) this.drawMatrix(context, "cut", second, this.sum, filled(this.stage.words.cut, this.facts()), false);
+      if (step === GUESS) this.drawProduct(controls);
       if (step === GUESS) this.drawGuess(bars);
+      if (step === REVEAL) this.drawAdded(controls);
       if (step === FORMULA) this.drawExample(map);
       if (step === FREE) this.drawControls(controls);
       if (bars && step >= REVEAL) this.drawBars(bars);
@@ -104,24 +120,24 @@ class Alpha extends Scene {
     const { step } = this, [width, height] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
     const box = (x, y, w, h) => ({ x, y, width: w, height: h }), alone = step === QUESTION || step === FORMULA;
     const shape = this.model.columns / this.model.rows, matrix = (x, y, w) => box(x, y, w, w / shape);
-    if (alone) return { map: matrix(34, 46, Math.min(width - 60, (height - 60) * shape)) };
+    if (alone) return { map: matrix(34, 46, Math.min(width - 60, (height - 76) * shape)) };
+    const wide = width > 1.15 * height, half = (width - 44) / 2;
     if (step === GUESS) {
-      const map = matrix(34, 46, Math.min(width - 60, (height - 150) * shape));
-      return { map, bars: box(18, map.height + 46, map.width + 32, 100) };
+      const map = matrix(34, 46, Math.max(Math.min(width - 60, (height - (wide ? 200 : 264)) * shape), 60));
+      const top = map.height + 66, controls = box(wide ? 34 : 0, top, wide ? half : width, 112);
+      return { map, controls, bars: wide ? box(width / 2 + 30, top, half, 100) : box(18, top + 122, width - 18, 70) };
     }
-    if (width > 1.15 * height) {
+    const room = step === FREE ? 120 : 64; // of the controls
+    if (wide) {
       const left = width * 0.46 - 34, each = step === REVEAL ? Math.min(left, ((height - 90) / 2) * shape) : left;
-      const map = matrix(34, 46, each), x = width * 0.46 + 24;
+      const map = matrix(34, 46, each), x = width * 0.46 + 24, top = room + 20;
       const second = step === REVEAL && matrix(34, 80 + map.height, each);
-      const controls = step === FREE && box(x, 20, width - x, 110), top = step === FREE ? 140 : 0;
-      return { map, second, controls, bars: box(x, top, width - x, Math.min(height - top, 430)) };
+      return { map, second, controls: box(x, 20, width - x, room),
+        bars: box(x, top, width - x, Math.min(height - top, 430)) };
     }
-    if (step === REVEAL) {
-      const half = (width - 44) / 2, map = matrix(28, 42, half), top = map.height + 56;
-      return { map, second: matrix(36 + half, 42, half), bars: box(8, top, width - 8, height - top) };
-    }
-    const map = matrix(28, 42, width * 0.5), top = map.height + 52;
-    return { map, controls: box(0, top, width, 110), bars: box(8, top + 110, width - 8, height - top - 110) };
+    const map = matrix(28, 42, step === REVEAL ? half : width * 0.5), top = map.height + 56;
+    return { map, second: step === REVEAL && matrix(36 + half, 42, half), controls: box(0, top, width, room),
+      bars: box(8, top + room, width - 8, height - top - room) };
   }
 
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
@@ -148,29 +164,70 @@ class Alpha extends Scene {
     return { above: count(winners, 2), beside: count(losers, 1) };
   }
 
-  // Cross out the block of equal grades.
+  // Cross out each cell of equal grades.
   drawNoPairs(key, { x, y, width, height }) {
     const { rows, columns } = this.model, [across, down] = [width / columns, height / rows];
-    const { above, beside } = this.blocks();
-    const [right, from, to] = [x + beside * across, y + above * down, y + height];
-    const d = `M${x} ${from}H${right}V${to}H${x}ZM${x} ${from}L${right} ${to}M${x} ${to}L${right} ${from}`;
-    this.paint.put("lines", `${key} none`, "path", { d, ...parts.strokeOf("var(--edge)", 1) });
-  }
-
-  drawCut(context, box) {
-    const { rows, columns } = this.model, values = data.cut(this.values, rows, columns, this.k);
-    this.drawMatrix(context, "cut", box, values, filled(this.stage.words.cut, { k: this.k }), false);
+    const { above, beside } = this.blocks(), crosses = [];
+    for (let i = above; i < rows; i++) {
+      for (let j = 0; j < beside; j++) {
+        const [left, right] = [0.3, 0.7].map((by) => x + (j + by) * across);
+        const [top, bottom] = [0.3, 0.7].map((by) => y + (i + by) * down);
+        crosses.push(`M${left} ${top}L${right} ${bottom}M${left} ${bottom}L${right} ${top}`);
+      }
+    }
+    this.paint.put("lines", `${key} none`, "path", { d: crosses.join(""), ...parts.strokeOf("var(--line)", 1) });
   }
 
   // One pair: its row, its column and its α.
-  drawExample({ x, y, width, height }) {
-    const { rows, columns } = this.model, [across, down] = [width / columns, height / rows], { row, column } = EXAMPLE;
-    const look = (term) => parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2, { fill: "transparent" });
-    const put = (term, box) => this.paint.put("over", term, "rect", { ...box, ...look(term), ...ofTerm(term) });
-    put("fi", { x, y: y + row * down, width, height: down });
-    put("fj", { x: x + column * across, y, width: across, height });
-    put("alpha", { x: x + column * across, y: y + row * down, width: across, height: down });
+  drawExample(box) {
+    const { rows, columns } = this.model, { x, y, width, height } = box, { row, column } = this.example;
+    const [across, down] = [width / columns, height / rows], [left, top] = [x + column * across, y + row * down];
+    const at = (px, py) => this.choose(Math.floor((py - y) / down), Math.floor((px - x) / across));
+    this.paint.grip("back", "cell", "rect", { ...box, class: "area", "aria-label": this.stage.words.cell }, {
+      value: { now: row * columns + column, low: 0, high: rows * columns - 1,
+        text: filled(this.stage.words.pair, this.facts()) },
+      drag: at, nudge: (right, up) => this.choose(row - up, column + right),
+    });
+    const put = (term, place, more = { "pointer-events": "none" }) => this.paint.put("over", term, "rect", {
+      ...place, ...parts.strokeOf("var(--guess)", this.lit === term ? 5 : 2, more), ...ofTerm(term) });
+    put("fi", { x, y: top, width, height: down });
+    put("fj", { x: left, y, width: across, height });
+    put("alpha", { x: left, y: top, width: across, height: down }, { fill: "transparent" });
     if (this.lit === "C") put("C", { x, y, width, height });
+    const name = (term, text, place) => this.paint.put("over", `${term} name`, "text",
+      { ...place, class: `name index${this.glow(term)}`, ...ofTerm(term) }, text);
+    name("fi", "i", { x: x + width + 12, y: top + down / 2 });
+    name("fj", "j", { x: left + across / 2, y: y + height + 14 });
+  }
+
+  // A small table of rank 1: each cell is its row's number × its column's.
+  drawProduct({ x, y, width }) {
+    const side = 44, cell = (width - side) / COLUMNS.length, high = 28;
+    const put = (key, px, py, text, colour = null) => (
+      parts.drawText(this.paint, key, px, py, text, { colour, name: "small" }));
+    put("product", x + side + (width - side) / 2, y, this.stage.words.product);
+    COLUMNS.forEach((c, j) => {
+      const left = x + side + j * cell, middle = left + cell / 2;
+      put(`factor column${j}`, middle, y + 26, String(c), "var(--guess)");
+      ROWS.forEach((r, i) => {
+        const top = y + 42 + i * high, look = parts.strokeOf("var(--edge)", 1);
+        this.paint.put("lines", `product${i} ${j}`, "rect", { x: left, y: top, width: cell, height: high, ...look });
+        put(`product${i} ${j}`, middle, top + high / 2, `${r} × ${c} = ${r * c}`);
+        if (j === 0) put(`factor row${i}`, x + side - 14, top + high / 2, String(r), "var(--guess)");
+      });
+    });
+  }
+
+  drawAdded({ x, y, width }) {
+    const { words } = this.stage, values = Array.from({ length: this.spectrum.rank }, (_, k) => k + 1);
+    parts.drawSlider(this.paint, "added", { x: x + 14, y: y + 8, width: width - 28 }, {
+      name: words.added, values, at: this.k - 1, colour: parts.methodColour("data", this.stage.dark), text: String,
+      set: (to) => {
+        this.motion.stop();
+        this.add(values[to]);
+        this.announce(words.sum);
+      },
+    });
   }
 
   drawGuess({ x, y, width }) {

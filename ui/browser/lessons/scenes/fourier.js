@@ -8,17 +8,17 @@ import { FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { filled, number, texts } from "../kit/words.js";
 
 export const START = 10, NEEDED = 4 * START; // the error falls as 1/√m: half of it needs four times as many
-export const DRAWS = 100; // their mean is near what theory says
 export const GUESSES = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200];
 const SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 300, 400];
 const LANDMARKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20];
+const ADDED = [1, 2, 3, 5, 10, 20, 40]; // of the question
 const PLAYGROUND = [1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100]; // that it offers
-const FEW = 6, EXTENT = 1.2, POINTS = 121, MANY = NEEDED, SECONDS = 5, LEAST = 0.02, MOST = 3;
+const FEW = 6, EXTENT = 1.2, POINTS = 121, MANY = START, SECONDS = 5, LEAST = 0.02, MOST = 3;
 const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
 
 export const curves = once(() => {
   const [fourier, nystroem] = [[SIZES, data.waveMap], [LANDMARKS, data.kmeansMap]]
-    .map(([sizes, draw]) => data.errors(sizes, draw, DRAWS));
+    .map(([sizes, draw]) => data.errors(sizes, draw));
   const at = (m) => fourier.find((one) => one.m === m).mean;
   return { fourier, nystroem, at, landmarks: nystroem.find((one) => one.mean <= at(NEEDED)).m };
 });
@@ -50,7 +50,7 @@ class Fourier extends Scene {
     this.begin(step, guess);
     if (Array.isArray(guess)) [this.chosen] = guess;
     if (step < FREE) this.seed = 0;
-    this.m = step < REVEAL ? START : step === FREE ? FEW : NEEDED;
+    this.m = step === QUESTION ? 1 : step === GUESS ? START : step === FREE ? FEW : NEEDED;
     if (fresh && step === REVEAL) {
       this.motion.play(SECONDS, (share) => this.to(Math.round(START * 4 ** share)));
     }
@@ -61,9 +61,13 @@ class Fourier extends Scene {
     Object.assign(this, { m, seed, waves: wavesOf(data.waveMap(seed, m), data.X) });
     if (this.step === FREE) {
       this.found = data.approximation(data.waveMap(seed, m));
-      this.other = data.approximation(data.kmeansMap(0, Math.min(m, data.N)));
+      this.other = data.approximation(data.kmeansMap(0, this.landmarks()));
     }
     this.refresh();
+  }
+
+  landmarks() {
+    return Math.min(this.m, data.N); // no more than documents
   }
 
   guess() {
@@ -75,8 +79,8 @@ class Fourier extends Scene {
   }
 
   facts() {
-    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: DRAWS,
-      drawn: Math.min(this.m, MANY) };
+    const found = { start: START, needed: NEEDED, m: this.m, chosen: this.chosen, draws: data.DRAWS,
+      drawn: Math.min(this.m, MANY), marks: this.landmarks(), documents: data.N };
     if (this.step >= GUESS) {
       const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
       Object.assign(found, {
@@ -100,9 +104,10 @@ class Fourier extends Scene {
   draw() {
     const { step } = this, free = step === FREE, context = parts.canvasOf(this.stage);
     const { row, side, maps } = this.boxes();
-    const above = free ? 104 : step === GUESS ? 54 : 0;
+    const above = free ? 104 : step === GUESS ? 54 : 0, added = step === QUESTION ? 54 : 0;
     this.paint.draw(() => {
-      if (row) this.drawRow(row);
+      if (row) this.drawRow({ ...row, y: row.y + added, height: row.height - added });
+      if (added) this.drawAdded(row);
       if (free) this.drawMaps(context, maps);
       if (step === QUESTION) return;
       const plot = this.errorsChart({ ...side, y: side.y + above, height: side.height - above });
@@ -131,8 +136,9 @@ class Fourier extends Scene {
     const { words, dark } = this.stage, orange = parts.methodColour("fourier", dark), { lit, waves } = this;
     const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]);
     const name = filled(this.m > MANY ? words.some : words.row, this.facts());
+    const low = this.step === QUESTION ? -2.1 : -1.1; // twice one wave needs room
     const plot = parts.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
-      { ends: [-1.1, 1.7], ticks, name });
+      { ends: [low, 2.1], ticks, name });
     parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
     const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
@@ -143,7 +149,12 @@ class Fourier extends Scene {
     const sum = parts.strokeOf(lit === "K" ? "var(--guess)" : orange, lit === "m" ? 6 : 3.5);
     parts.drawCurve(this.paint, "sum", plot, along(meanOf(waves)), { ...sum, ...ofTerm("K") });
     if (lit === "omega" || lit === "b") this.drawOne(plot, along);
-    parts.drawText(this.paint, "true name", plot.x(0.32), plot.y(1), words.exact, { anchor: "start" });
+    const named = (key, x, look) => {
+      this.paint.put("over", `legend ${key}`, "path", { d: `M${x} ${plot.top + 6}h26`, ...look });
+      parts.drawText(this.paint, `legend ${key}`, x + 32, plot.top + 6, words[key], { anchor: "start" });
+    };
+    named("exact", plot.left + 8, parts.strokeOf(ink, 2.5, DASHED));
+    named("mean", plot.left + 108, parts.strokeOf(orange, 3.5));
   }
 
   // One cosine: its wavelength 2π/ω, or how far b moves it.
@@ -155,7 +166,7 @@ class Fourier extends Scene {
     const wave = number((2 * Math.PI) / Math.abs(omega)), b = number(map.phase[k]);
     if (this.lit === "b") parts.drawCurve(this.paint, "unmoved", plot, cosine(own - map.phase[k]),
       parts.strokeOf("var(--guess)", 2, DOTTED));
-    parts.drawText(this.paint, "one name", plot.left + 8, plot.top + 6,
+    parts.drawText(this.paint, "one name", plot.left + 8, plot.bottom - 10,
       filled(words[this.lit], { wave, b }), { anchor: "start", colour: "var(--guess)" });
   }
 
@@ -170,10 +181,21 @@ class Fourier extends Scene {
     });
   }
 
+  // The reader adds one wave after the other.
+  drawAdded({ x, y, width }) {
+    const colour = parts.methodColour("fourier", this.stage.dark), { words } = this.stage;
+    parts.drawSlider(this.paint, "added", { x: x + 46, y: y + 12, width: width - 58 }, {
+      name: words.slider, values: ADDED, at: ADDED.indexOf(this.m), colour, text: String, set: (to) => {
+        this.to(ADDED[to]);
+        this.announce(words.row);
+      },
+    });
+  }
+
   drawControls({ y }, { left, width, x: along }) {
     const { words, dark } = this.stage, colour = parts.methodColour("fourier", dark);
     parts.drawSlider(this.paint, "m", { x: left, y: y + 12, width }, {
-      name: words.slider, values: SIZES, at: SIZES.indexOf(this.m), along, colour, text: (m) => `m = ${m}`,
+      name: words.both, values: SIZES, at: SIZES.indexOf(this.m), along, colour, text: (m) => `m = ${m}`,
       set: (to) => this.tell(SIZES[to], this.seed),
     });
     const again = () => this.tell(this.m, this.seed + 1);
@@ -200,16 +222,16 @@ class Fourier extends Scene {
     const ticks = (values) => values.map((value) => [value, String(value)]);
     return parts.chart(box, {
       ends: free ? [1, 400] : [8, 220], log, ticks: ticks(free ? [1, 10, 100, 400] : [10, 20, 40, 100, 200]),
-      name: words.count,
+      name: free ? words.counts : words.count,
     }, {
-      ends: free ? [LEAST, MOST] : [0.1, 0.8], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]),
+      ends: free ? [LEAST, MOST] : [0.06, 1.1], log, ticks: ticks(free ? [0.03, 0.1, 0.3, 1] : [0.1, 0.2, 0.4, 0.8]),
       name: words.error,
     });
   }
 
   // Error against m: before the reveal only its start, then up to the present m.
   drawErrors(plot) {
-    const { dark } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
+    const { dark, words } = this.stage, { fourier, nystroem } = curves(), free = this.step === FREE;
     const { x: { ends: [low, high] }, y: { ends: [least, most] } } = plot.axes;
     const orange = parts.methodColour("fourier", dark);
     const last = this.step === REVEAL ? this.m : high, clipped = (value) => parts.within(value, least, most);
@@ -222,6 +244,8 @@ class Fourier extends Scene {
       const means = shown(fourier).map((one) => [one.m, one.mean]);
       parts.drawCurve(this.paint, "errors", plot, means, { ...parts.strokeOf(orange, 3), ...ofTerm("m") });
       parts.drawCurve(this.paint, "law", plot, law, parts.strokeOf("var(--ink)", 1.5, DASHED));
+      const [x, y] = [plot.x(high / 2) + 8, plot.y(data.expectedError(high / 2)) - 10];
+      parts.drawText(this.paint, "law name", x, y, words.law, { anchor: "start" });
     }
     if (free) this.drawPresent(plot, shown(nystroem));
     else this.drawHalf(plot);
@@ -233,7 +257,7 @@ class Fourier extends Scene {
     const look = { anchor: "start", colour: blue };
     parts.drawText(this.paint, "of nystroem", plot.x(9), plot.y(0.06), words.nystroem, look);
     const { error: other } = this.other;
-    if (other >= LEAST) parts.drawPoint(this.paint, "now landmarks", plot, [this.m, other], blue);
+    if (other >= LEAST) parts.drawPoint(this.paint, "now landmarks", plot, [this.landmarks(), other], blue);
     const error = parts.within(this.found.error, LEAST, MOST);
     parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
   }
@@ -242,8 +266,9 @@ class Fourier extends Scene {
     const { words, dark } = this.stage, { at } = curves(), orange = parts.methodColour("fourier", dark);
     const { left, right, bottom } = plot, y = plot.y(at(START) / 2), look = parts.strokeOf("var(--good)", 2, DOTTED);
     this.paint.put("lines", "half", "path", { d: `M${left} ${y}H${right}`, ...look });
-    const far = this.chosen > NEEDED, [place, anchor] = far ? [left + 8, "start"] : [right, "end"]; // off the guess
-    parts.drawText(this.paint, "half name", place, y - 12, words.half, { anchor, colour: "var(--good)" });
+    const far = this.chosen > NEEDED; // a place off the guess and off the curve
+    const [place, above, anchor] = far ? [left + 8, 14, "start"] : [right, -12, "end"];
+    parts.drawText(this.paint, "half name", place, y + above, words.half, { anchor, colour: "var(--good)" });
     parts.drawPoint(this.paint, "start", plot, [START, at(START)], orange);
     if (this.chosen > START && this.told !== "shown") {
       const x = plot.x(this.chosen), d = `M${x} ${plot.top}V${bottom}`;

@@ -8,15 +8,15 @@ import { apart, asShare, plane, within } from "../kit/parts.js";
 import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { filled, number } from "../kit/words.js";
 import {
-  BEST, C, EXTENT, LEVELS, MOST, SIDE, SITES, START, bowl, crossed, distance, gradientPath, kinks, landscape,
-  nearRings, newtonPath, ring,
+  BEST, C, EXTENT, LEVELS, MOST, SIDE, SITES, START, bowl, crossed, curvatures, distance, gradientPath, kinks,
+  landscape, nearRings, newtonPath, ring,
 } from "../examples/descent.js";
 import { hundredths } from "../examples/documents.js";
 import { GRADES, playground, queryOf } from "../examples/turning.js";
 
-const SECONDS = 6, STEP = 0.1, NEAR = 1.7, LETTER = 0.43, NAMED = -0.3;
+const SECONDS = 6, STEP = 0.1, NEAR = 2.6, LETTER = 0.43, NAMED = -0.3;
 const KINDS = [[], ["level", "ring", "downhill"], ["level", "ring", "newton", "kink"], ["level", "ring", "downhill"],
-  ["ring", "kink", "newton", "gradient"]]; // lines that the legend names
+  ["level", "ring", "kink", "newton", "gradient"]]; // lines that the legend names
 export const SHRUNK = 400; // −g is drawn at this part of its length, so that it fits into the figure
 const inFigure = (value) => within(value, -EXTENT, EXTENT);
 const rounded = (value) => hundredths(inFigure(value));
@@ -66,8 +66,9 @@ class Newton extends Scene {
   facts() {
     const { lowest, gradient, value } = bowl(this.w), gap = this.placed ? distance(this.placed, bowl(START).lowest) : 0;
     const slow = this.gradient.length - 1, n = this.newton.length - 1, { words } = this.stage;
+    const [across, along] = curvatures(this.w).map((one) => number(one, 0));
     return {
-      gap: number(gap), step: number(distance(START, bowl(START).lowest)),
+      C: String(C), across, along, gap: number(gap), step: number(distance(START, bowl(START).lowest)),
       crossed: String(crossed(this.w, lowest).length), newton: filled(n === 1 ? words.step : words.steps, { n }),
       gradient: slow > MOST ? filled(words.more, { most: MOST }) : String(slow), value: number(value, 1),
       slope: number(Math.hypot(...gradient), 1), shrunk: String(SHRUNK), first: number(bowl(lowest).value, 1),
@@ -138,7 +139,6 @@ class Newton extends Scene {
     this.paint.put("back", "across", "text", { x: x + width / 2, y: y + width + 34, class: "label" }, words.across);
     const up = { x: x - 18, y: y + (width - this.unit) / 2, class: "label" };
     this.paint.put("back", "up", "text", up, words.up);
-    if (named) this.line("lines", "same", [0, 0], this.w, "drop");
     if (this.step !== REVEAL && this.step !== FREE) return;
     kinks(crossed(this.w, bowl(this.w).lowest)).forEach(([a, b], k) => this.line("lines", `kink${k}`, a, b, "kink"));
   }
@@ -191,7 +191,7 @@ class Newton extends Scene {
       if (share === 0 || (k > 0 && !all)) return;
       const end = [0, 1].map((axis) => mix(from[axis], to[axis], share));
       this.line("over", `newton${k}`, from, end, "newton");
-      if (share === 1) this.dot("over", `point${k}`, to, 5, "newton-point");
+      if (share === 1) this.dot("over", `point${k}`, to, 5, "newton-point", String(k + 1));
     });
     if (this.step !== FREE) return;
     this.gradient.slice(0, -1).forEach((from, k) => {
@@ -217,10 +217,11 @@ class Newton extends Scene {
     });
   }
 
-  dot(layer, key, place, r, kind) {
+  dot(layer, key, place, r, kind, name = "") {
     if (place.some((one) => Math.abs(one) > EXTENT)) return;
     const [cx, cy] = this.at(place);
     this.paint.put(layer, key, "circle", { cx, cy, r, class: kind });
+    if (name) this.paint.put(layer, `${key} name`, "text", { x: cx + 14, y: cy + 12, class: "size halo" }, name);
   }
 
   // The present weights, and the way downhill: −g at a fixed part of its length.

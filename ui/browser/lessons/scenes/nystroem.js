@@ -1,36 +1,14 @@
 // Lesson "nystroem": the reader picks three of forty documents as landmarks. How far is K̃ from K?
 
 import * as data from "../examples/approximation.js";
-import { once } from "../examples/documents.js";
+import { ALL, M, SIZES, better, curves, histogram, product, triples } from "../examples/landmarks.js";
 import { gradeColour } from "../kit/look.js";
 import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
 import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { SHOWN, filled, number, texts } from "../kit/words.js";
 
-const M = 3, EXTENT = 1.2, SECONDS = 3, BINS = 60;
-export const SIZES = [1, 2, 3, 4, 6, 8, 12, 20, 30]; // those that the Playground offers
-
-// What the reveal compares the reader's choice with: all choices of three, and means of those that 20 seeds draw.
-export const triples = once(() => {
-  const drawn = (kind) => (seed, m) => data.landmarkMap(data.drawLandmarks(kind, seed, m));
-  const [random, kmeans] = ["random", "kmeans"].map((kind) => data.errors([M], drawn(kind))[0].mean);
-  const { errors, chosen } = data.allTriples();
-  return { errors, best: errors[0], chosen, random, kmeans };
-});
-
-// Error and NDCG against m, by k-means++.
-export const curves = once(() => (
-  { error: data.errors(SIZES, data.kmeansMap), ndcg: data.qualities(SIZES, data.kmeansMap) }));
-
-// The number of choices with a smaller error.
-export const better = (errors, error) => errors.findLastIndex((one) => one < error - 1e-12) + 1;
-
-export function histogram(values, bins) {
-  const found = new Array(bins).fill(0);
-  for (const value of values) found[Math.min(Math.floor(value * bins), bins - 1)] += 1;
-  return found;
-}
+const EXTENT = 1.2, SECONDS = 3, BINS = 60;
 
 export const nystroemScene = (stage) => new Nystroem(stage);
 
@@ -38,6 +16,7 @@ class Nystroem extends Scene {
   constructor(stage) {
     super(stage, ["back", "lines", "marks", "over", "labels", "grips"]);
     this.picked = this.predicted = []; // landmarks that are shown, and those of the prediction
+    this.kept = null; // those of the free play, while the reader looks at other steps
   }
 
   show(step, guess, fresh) {
@@ -45,6 +24,8 @@ class Nystroem extends Scene {
     const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
     this.begin(step, guess, { taken: M, picked: step === QUESTION ? [] : [...told] });
     this.own = guess !== SHOWN;
+    if (step === FREE && this.kept) Object.assign(this, this.kept);
+    this.pointed = null;
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -74,7 +55,8 @@ class Nystroem extends Scene {
   }
 
   facts() {
-    const { step } = this, found = { n: data.N, cells: data.N ** 2, chosen: this.picked.length, m: this.picked.length };
+    const { step } = this, found = { n: data.N, draws: data.DRAWS, trained: data.TRAINED, cells: data.N ** 2,
+      chosen: this.picked.length, m: this.picked.length };
     if (step === REVEAL) {
       const { errors, best, chosen, random, kmeans } = triples(), mine = data.errorOfTriple(...this.picked);
       const told = { mine, best, random, kmeans }, grouped = (value) => value.toLocaleString("en");
@@ -84,10 +66,11 @@ class Nystroem extends Scene {
         reached: data.reached(this.picked), reachedBest: data.reached(chosen),
       });
     }
+    if (step === FORMULA && this.picked.length) Object.assign(found, product(this.picked[0]));
     if (step === FREE) {
       const six = SIZES.indexOf(6), { error, ndcg } = curves(), after = ndcg.slice(six);
       Object.assign(found, {
-        low: number(Math.min(...after)), high: number(Math.max(...after)), error6: number(error[six].mean),
+        high: number(Math.max(...after)), full: number(ndcg.at(-1)), error6: number(error[six].mean),
         error: number(this.found.error, 3), ndcg: this.map ? number(this.ndcg, 3) : "–",
       });
     }
@@ -153,11 +136,13 @@ class Nystroem extends Scene {
           ...parts.strokeOf(this.colour(), width, { fill: "transparent" }), ...ofTerm("W"),
         });
       }
-      if (this.step !== GUESS && this.step !== FREE) return;
-      this.paint.grip("grips", `doc${i}`, "circle", {
-        cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": String(on),
+      if (this.step === FORMULA) return;
+      const picks = this.step === GUESS || this.step === FREE;
+      const reach = this.paint.grip("grips", `doc${i}`, "circle", {
+        cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": picks ? String(on) : null,
         "aria-label": filled(words.document, { k: i + 1, grade }),
-      }, { press: () => this.pick(i), among: [cx, cy] });
+      }, { press: () => (picks ? this.pick(i) : this.point(i)), among: [cx, cy] });
+      reach.onpointerenter = reach.onfocus = () => this.point(i);
     });
   }
 
@@ -188,7 +173,8 @@ class Nystroem extends Scene {
 
   set(picked) {
     this.picked = picked;
-    if (this.step === GUESS) this.predicted = picked;
+    if (this.step === GUESS) Object.assign(this, { predicted: picked, kept: null });
+    else this.kept = { picked, own: this.own };
     this.compute();
     this.refresh();
     this.announce(this.stage.words[this.step === GUESS ? "chosen" : "now"]);
@@ -204,11 +190,46 @@ class Nystroem extends Scene {
       parts.drawHeat(this.context, values, data.N, data.N, box, colour, red);
       parts.drawFrame(this.paint, `heat${k}`, box, name);
     });
-    if (this.step !== FORMULA) return;
+    if (this.step !== FORMULA) {
+      this.drawPointed(this.maps[0]);
+      return;
+    }
     const spot = (term, k) => this.put(`spot ${term}`, { ...this.maps[k], class: "spot", ...ofTerm(term) });
     spot("C", 0);
     spot("approximate", 1);
     this.drawLit((k) => this.maps[k]);
+    if (this.picked.length) this.drawProduct(product(this.picked[0]));
+  }
+
+  // Light up a document and its row of K, from either.
+  point(i) {
+    if (i === this.pointed) return;
+    this.pointed = i;
+    this.draw();
+  }
+
+  drawPointed(box) {
+    const rows = this.paint.put("back", "rows", "rect", { ...box, class: "spot" }), high = box.height / data.N;
+    rows.onpointermove = rows.onpointerdown = (event) => (
+      this.point(parts.within(Math.floor((this.paint.at(event)[1] - box.y) / high), 0, data.N - 1)));
+    if (this.pointed === null) return;
+    const look = parts.strokeOf("var(--orange)", 3, { "pointer-events": "none" }), i = this.pointed;
+    const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+    this.put("row", { ...box, x: box.x - 2, width: box.width + 4, y: box.y + i * high - 2, height: high + 4, ...look });
+    this.paint.put("over", "pointed", "circle", { cx, cy, r: 10, ...look });
+  }
+
+  // The cell of the example in K and K̃, and its two documents.
+  drawProduct({ i, j }) {
+    const look = parts.strokeOf("var(--orange)", 2.5, { "pointer-events": "none" });
+    this.maps.slice(0, 2).forEach(({ x, y, width }, k) => {
+      const cell = width / data.N, side = cell + 4, [left, top] = [x + (j - 1) * cell - 2, y + (i - 1) * cell - 2];
+      this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
+    });
+    for (const one of [i, j]) {
+      const [cx, cy] = this.plane.at([data.X[2 * one - 2], data.X[2 * one - 1]]);
+      this.paint.put("over", `example doc${one}`, "circle", { cx, cy, r: 10, ...look });
+    }
   }
 
   // The cells of K that a symbol stands for: columns of the landmarks, or their crossings.
@@ -232,7 +253,7 @@ class Nystroem extends Scene {
   drawHistogram(box) {
     const { errors, random, kmeans, best } = triples(), { words, dark } = this.stage, counts = histogram(errors, BINS);
     const plot = parts.chart(box, { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: words.error },
-      { ends: [0, Math.max(...counts) * 1.45], ticks: [], name: words.choices });
+      { ends: [0, Math.max(...counts) * 1.45], ticks: [0, 300, 600].map((v) => [v, String(v)]), name: words.choices });
     parts.drawAxes(this.paint, "all", plot);
     const bars = counts.map((count, k) => (
       `M${plot.x(k / BINS)} ${plot.bottom}V${plot.y(count)}H${plot.x((k + 1) / BINS)}V${plot.bottom}Z`)).join("");
@@ -253,7 +274,7 @@ class Nystroem extends Scene {
     const { words, dark } = this.stage, { error, ndcg } = curves(), teal = "var(--accent)";
     const m = this.picked.length, at = Math.max(SIZES.findLastIndex((one) => one <= m), 0);
     const plot = parts.chart({ ...box, y: box.y + 40, height: box.height - 40 },
-      { ends: [1, 40], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
+      { ends: [1, data.N], log: true, ticks: [1, 3, 6, 12, 20, 40].map((v) => [v, String(v)]), name: words.landmarks },
       { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: "" });
     parts.drawAxes(this.paint, "curves", plot);
     parts.drawSlider(this.paint, "m", { x: plot.left, y: box.y + 4, width: plot.width }, {
@@ -267,7 +288,7 @@ class Nystroem extends Scene {
       parts.drawText(this.paint, `of ${key}`, plot.right, plot.y(y), words[key], { anchor: "end", colour }));
     parts.drawBand(this.paint, "band", plot, error.map(({ m: k, low, high }) => [k, low, high]), red);
     parts.drawCurve(this.paint, "error", plot, error.map((one) => [one.m, one.mean]), parts.strokeOf(red));
-    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [SIZES[k], value]), parts.strokeOf(teal));
+    parts.drawCurve(this.paint, "ndcg", plot, ndcg.map((value, k) => [ALL[k], value]), parts.strokeOf(teal));
     name("error", 0.12, red);
     name("ndcg", 0.8, teal);
     if (!this.map) return;
