@@ -55,6 +55,7 @@ _SIZES = """chart => [...chart.querySelectorAll('text, .name, li span')]
     .filter(text => text.textContent.trim())
     .map(text => parseFloat(getComputedStyle(text).fontSize))"""
 
+_HEAD = "[data-testid=stHorizontalBlock]:has(h1)"
 _SHORTENED = """main => [...main.querySelectorAll('input[role=combobox], .stMarkdownEllipsis, a p')]
     .filter(one => one.offsetParent && one.offsetWidth > 40 && one.scrollWidth > one.clientWidth + 1)
     .filter(one => !one.closest('[class*="ways-sequence"], details:not([open]) > :not(summary)'))
@@ -323,6 +324,9 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
             main = page.get_by_test_id("stMain")
             assert main.evaluate(_SHORTENED) == []
             assert sidebar(page).evaluate(_BELOW) == []
+            menu = box(page.get_by_test_id("stHeader"))
+            for control in main.locator(f"{_HEAD} button").filter(visible=True).all():
+                assert box(control)["y"] >= menu["y"] + menu["height"]
             if name and name not in OF_STORE:
                 assert box(main.locator(FIGURE))["y"] <= 360
             if name == "what_if":
