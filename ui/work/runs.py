@@ -105,6 +105,7 @@ class RunMemory:
     def __init__(self, size: int, solution_bytes: float = math.inf) -> None:
         self._size, self._bytes, self._lock = size, solution_bytes, Lock()
         self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
+        self._bytes = 0
 
     def get(self, spec: RunSpec) -> RunRecord | None:
         """Return the record of a spec, if it is still here."""
