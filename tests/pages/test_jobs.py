@@ -29,7 +29,9 @@ from ui.work.jobs import (
     CROWDED_LIMIT,
     LIVE_BYTES,
     LIVE_SECONDS,
+    MOST_SLOW,
     SCRIPT_THREAD,
+    _note_slow,
     _short,
     _slow,
     found_records,
@@ -299,6 +301,13 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     app.query_params.clear()
     app.switch_page("pages/why.py").run()
     assert figures(app), "on another page a short run is made at once"
+
+
+def test_only_the_latest_slow_runs_are_known() -> None:
+    specs = [RunSpec("small", feature_map="linear", C=1.0 + number) for number in range(MOST_SLOW + 3)]
+    _note_slow(specs[:2])
+    _note_slow(specs)
+    assert list(_slow()) == specs[3:]
 
 
 def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener) -> None:
