@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest_pages import Opener, figures, words
 from sqlalchemy import update
@@ -73,7 +74,8 @@ def test_runs_that_belong_together_are_shown_together(monkeypatch: pytest.Monkey
 
 def test_visitors_who_come_together_read_the_store_once(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = RunSpec("synthetic-demo", digest="together", n_components=5)
-    record, read = SimpleNamespace(spec=spec, solution={}, start="zero"), list[object]()
+    numbers = {"weights": np.zeros(0), "scores": {}, "metrics": {}, "solution": {}}
+    record, read = SimpleNamespace(spec=spec, start="zero", **numbers), list[object]()
 
     def find(specs: list[RunSpec]) -> dict[RunSpec, object]:
         if specs:
