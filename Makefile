@@ -67,7 +67,7 @@ $(STAMP): requirements.txt requirements/server.in requirements/dev.txt
 	@touch $(STAMP)
 
 app: install
-	$(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	MALLOC_ARENA_MAX=1 $(if $(DATA),RANKVIZ_DATA="$(DATA)") $(if $(WATCH),STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto) $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 # Core and pages beside one another, because tests of processes wait. The results of pages are shown afterwards.
 # With ARGS, one of the two may have nothing to run (status 5).

@@ -62,6 +62,8 @@ JOB_BUTTON, ROW_MOVES = "train-in-background", 20
 EVERY, LOOK_SECONDS = 5.0, 0.5
 """Seconds from one move to the next, and from one look at the app to the next."""
 MB = 1 << 20
+HEAPS = {"MALLOC_ARENA_MAX": "1"}
+"""Environment of every server, as `make app` and deploy/class.env set it."""
 BEHIND = {"RANKVIZ_BOUNDS": "class", "RANKVIZ_BEHIND_PROXY": "1"}
 """Environment of a server behind a proxy."""
 ROOMS = 8
@@ -125,7 +127,7 @@ def running(prepare: bool = False, data: str = "", servers: int = 0) -> Iterator
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         scratch = Path(name)
         # workers stand back as in use; `isolated` lets them compete
-        own = {"RANKVIZ_RUNS": str(scratch / "runs"), "RANKVIZ_NICE": str(USUAL_NICE)}
+        own = HEAPS | {"RANKVIZ_RUNS": str(scratch / "runs"), "RANKVIZ_NICE": str(USUAL_NICE)}
         own |= {"RANKVIZ_DATA": data} if data else {}
         own |= BEHIND if servers else {}
         if prepare:

@@ -92,6 +92,9 @@ def _warn_if_empty(folder: str) -> None:
 
 def _run_app(command: list[str]) -> None:
     """Become Streamlit, in this process, so that signals and the exit status are its own."""
+    from rankviz.common.memory import share_freed_memory
+
+    share_freed_memory()
     sys.argv = command
     runpy.run_module("streamlit", run_name="__main__")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 import tomllib
@@ -29,6 +31,53 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_it_starts_the_app(arguments: list[str], started: list[list[str]]) -> None:
     command.main(arguments)
     assert started == [["streamlit", "run", str(REPOSITORY / "app.py"), "--"]]
+
+
+ONE_HEAP = """
+import ctypes, runpy
+from pathlib import Path
+from threading import Barrier, Thread
+from rankviz import __main__ as command
+
+def work():
+    made = [bytes(1000) for _ in range(1000)]
+    together.wait()
+
+def streamlit(*_, **__):
+    threads = [Thread(target=work) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+
+together, runpy.run_module = Barrier(4), streamlit
+command.main(["app"])
+C = ctypes.CDLL(None)
+C.fopen.restype = ctypes.c_void_p
+file = C.fopen(b"heaps.xml", b"w")
+C.malloc_info(0, ctypes.c_void_p(file))
+C.fclose(ctypes.c_void_p(file))
+print(Path("heaps.xml").read_text().count("<heap nr="))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps a heap for each thread")
+def test_threads_of_the_app_share_one_heap(tmp_path: Path) -> None:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", ONE_HEAP],
+        env=plain | {"PYTHONPATH": str(REPOSITORY)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "1\n"
+
+
+@pytest.mark.parametrize("file", ["Makefile", "deploy/class.env"])
+def test_those_who_start_streamlit_itself_ask_for_one_heap(file: str) -> None:
+    assert "MALLOC_ARENA_MAX=1" in (REPOSITORY / file).read_text(encoding="utf-8")
 
 
 def test_port_and_folders_are_handed_on(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,6 +119,21 @@ def test_stopped_during_newton_gives_a_record_though_the_stop_stands(fold: Fold,
     assert record.weights.tolist() == [0.0] * 25
     assert_same(RunRecord.load(record.save(tmp_path / "r")), record)
     assert RunRecord.from_bytes(dataclasses.replace(record, status="in other words").to_bytes()).stopped
+
+
+def test_reading_metrics_again_and_again_takes_no_memory(record: RunRecord) -> None:
+    def read(times: int) -> None:
+        for _ in range(times):
+            record.metrics["vali"]["NDCG@10"].mean()
+
+    read(10)  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    read(400)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 10_000
 
 
 # --- RunRecord --------------------------------------------------------------------------------------------

@@ -168,6 +168,13 @@ def test_numbers_of_any_kind_become_pythons_own() -> None:
         positive.check("x", "scales")
 
 
+def test_long_values_are_cut_in_sentences() -> None:
+    for setting, value in ((Whole(1, 9), 10**400), (Real(), "x" * 400), (Positive(), [1] * 400)):
+        with pytest.raises(SettingError, match="… must be") as caught:
+            setting.check("x", value)
+        assert len(str(caught.value)) < 150
+
+
 def test_costs_of_another_shape_are_refused() -> None:
     for value in (1, [1, 2]):
         with pytest.raises(

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from rankviz.common.memory import share_freed_memory
 
-share_freed_memory()  # early: once threads have made eight heaps, the limit has no effect
+share_freed_memory()  # for `streamlit run`, whose threads have made few heaps by now
 LIBRARIES = ("pandas", "plotly.graph_objects", "plotly.io", "sklearn.base")
 # the core too: threads that met in rankviz.runs each waited for the other, and got half a module
 for name in (*LIBRARIES, "rankviz.runs.families", "rankviz.store"):

@@ -53,7 +53,7 @@ class Positive:
         if (isinstance(value, str) and value in self.names) or (value is None and self.optional):
             return
         if not 0 < as_float(value) < math.inf:
-            raise SettingError(f"{name}={value!r} must be {self.words}")
+            raise SettingError(f"{name}={shown(value)} must be {self.words}")
 
     def plain(self, value: Any) -> Any:
         """Return a float, the name, or None."""
@@ -75,7 +75,7 @@ class Real:
     def check(self, name: str, value: object) -> None:
         """Raise `SettingError` for any other value."""
         if not self.low <= as_float(value) < math.inf or as_float(value) == -math.inf:
-            raise SettingError(f"{name}={value!r} must be {self.words}")
+            raise SettingError(f"{name}={shown(value)} must be {self.words}")
 
     def plain(self, value: Any) -> float:
         """Return a float."""
@@ -97,7 +97,7 @@ class Share:
         """Raise `SettingError` for any other value."""
         number = as_float(value)
         if not 0 <= number <= 1 or (self.positive and number == 0):
-            raise SettingError(f"{name}={value!r} must be {self.words}")
+            raise SettingError(f"{name}={shown(value)} must be {self.words}")
 
     def plain(self, value: Any) -> float:
         """Return a float."""
@@ -124,7 +124,7 @@ class Whole:
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
         most = math.inf if self.most is None else self.most
         if not whole or not self.least <= int(value) <= most:  # type: ignore[call-overload]
-            raise SettingError(f"{name}={value!r} must be {self.words}")
+            raise SettingError(f"{name}={shown(value)} must be {self.words}")
 
     def plain(self, value: Any) -> int | None:
         """Return an int, or None."""
@@ -194,11 +194,12 @@ class ChoiceOrObject(Choice):
         if isinstance(value, type):
             raise SettingError(f"{name} is the class {value.__name__}; give an instance")
         if not isinstance(value, self.kind):
-            raise SettingError(f"{name}={value!r} is not known; choose {self.words}")
+            raise SettingError(f"{name}={shown(value)} is not known; choose {self.words}")
         lacking = [attribute for attribute in self.declares if not hasattr(value, attribute)]
         if lacking:
             raise SettingError(
-                f"{name}={value!r} does not define {', '.join(lacking)}; see {self.base} for what they are"
+                f"{name}={shown(value)} does not define {', '.join(lacking)}; "
+                f"see {self.base} for what they are"
             )
 
     def plain(self, value: Any) -> str:
@@ -374,11 +375,21 @@ def every(settings: Iterable[Setting]) -> list[Setting]:
     return list(found)
 
 
+def shown(value: object) -> str:
+    """Return a value as in code, cut if it is long: files from others may hold any."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+LONGEST_SHOWN = 60
+"""Most characters of a value in a sentence."""
+
+
 def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
     """Raise `SettingError` unless value is one of the allowed names."""
     names = tuple(allowed)
     if not isinstance(value, str) or value not in names:
-        raise SettingError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, names))}")
+        raise SettingError(f"{name}={shown(value)} is not known; choose one of {', '.join(map(repr, names))}")
 
 
 def instance(name: str, value: object, kind: type[Any], what: str) -> None:

@@ -183,11 +183,22 @@ class RunRecord:
 
 
 class _Parts(dict[str, Any]):
-    """Values by part; `SettingError` for a part that the run lacks."""
+    """Values by part; `SettingError` for a part that the run lacks.
+
+    Each access gets a table of its own on the same numbers: pandas notes the columns that were read, up to
+    500, as long as the table lives.
+    """
 
     def __init__(self, values: Mapping[str, Any], label: str) -> None:
         super().__init__(values)
         self._label = label
+
+    def __getitem__(self, part: str) -> Any:
+        found = super().__getitem__(part)
+        if not isinstance(found, pd.DataFrame):
+            return found
+        index = pd.Index(found.index.array, name=found.index.name, copy=False)
+        return pd.DataFrame(found.to_numpy(), index, found.columns, copy=False)
 
     def __missing__(self, part: str) -> Any:
         there, missing = " and ".join(PART_NAMES.get(name, name) for name in self), PART_NAMES.get(part, part)

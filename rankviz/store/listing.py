@@ -9,6 +9,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from rankviz.store.tables import (
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
 """First columns; those of data and settings, `seconds` and metrics follow."""
 KEPT_ROWS = 60_000
-"""Most rows of all tables kept until the next write, together."""
+"""Most rows of all tables kept until the next write, together; most runs whose unchanging parts are kept."""
 DATA = ("dataset", "fold", "normalisation", "method")
 """Columns of data, before those of settings by name."""
 
@@ -200,6 +201,8 @@ class Listing:
         with self._lock:
             recorded = {one for one in new if one.state in (DONE, IMPORTED) and new[one].means}
             self._fixed |= {one: new[one] for one in recorded}
+            for old in list(islice(self._fixed, max(0, len(self._fixed) - KEPT_ROWS))):
+                del self._fixed[old]
         found |= new
         return [found[one] for one in wanted]
 

@@ -387,7 +387,7 @@ def _news(own: Sequence[Any], making: Sequence[Any]) -> Iterable[Mapping[str, An
             yield {"stage": "", "fraction": None, "remaining": None} | news | {"index": current}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)  # more than jobs that may live; a spec takes 3 kB
 def _specs(texts: tuple[str, ...]) -> tuple[RunSpec, ...]:
     """Parse a job's specs, cached because pages poll often; () if any is of another version."""
     try:

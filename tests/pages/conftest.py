@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -127,8 +128,10 @@ def own_folders(
 ) -> Iterator[None]:
     """Keep tests away from the user's caches and data, and pages from what they remember of other tests.
 
-    Workers that a test has had started end with it.
+    Workers that a test has had started end with it. Streamlit puts the script in place of `__main__`, and a
+    worker of a later test would run it.
     """
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     monkeypatch.setattr("ui.work.runs.execute_all", runs_once)
     monkeypatch.setenv("RANKVIZ_CACHE", str(parsed_files))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))

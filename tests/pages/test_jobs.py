@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest_pages import Opener, figures, words
 from sqlalchemy import update
@@ -29,7 +30,9 @@ from ui.work.jobs import (
     CROWDED_LIMIT,
     LIVE_BYTES,
     LIVE_SECONDS,
+    MOST_SLOW,
     SCRIPT_THREAD,
+    _note_slow,
     _short,
     _slow,
     found_records,
@@ -71,7 +74,8 @@ def test_runs_that_belong_together_are_shown_together(monkeypatch: pytest.Monkey
 
 def test_visitors_who_come_together_read_the_store_once(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = RunSpec("synthetic-demo", digest="together", n_components=5)
-    record, read = SimpleNamespace(spec=spec, solution={}, start="zero"), list[object]()
+    numbers = {"weights": np.zeros(0), "scores": {}, "metrics": {}, "solution": {}}
+    record, read = SimpleNamespace(spec=spec, start="zero", **numbers), list[object]()
 
     def find(specs: list[RunSpec]) -> dict[RunSpec, object]:
         if specs:
@@ -299,6 +303,13 @@ def test_a_job_that_was_stopped_does_not_begin_again_unasked(
     app.query_params.clear()
     app.switch_page("pages/why.py").run()
     assert figures(app), "on another page a short run is made at once"
+
+
+def test_only_the_latest_slow_runs_are_known() -> None:
+    specs = [RunSpec("small", feature_map="linear", C=1.0 + number) for number in range(MOST_SLOW + 3)]
+    _note_slow(specs[:2])
+    _note_slow(specs)
+    assert list(_slow()) == specs[3:]
 
 
 def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -276,11 +277,25 @@ def test_models_are_shown_where_the_sidebars_has_no_dual_variables(
         assert len(figures(app)) == 1
 
 
-def test_records_with_large_solutions_are_let_go_first(any_record: RunRecord) -> None:
-    memory = RunMemory(1024, solution_bytes=10 * 8 * 100)
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"solution": {"alpha": np.zeros(100)}},
+        {"scores": {"train": np.zeros(90), "vali": np.zeros(10)}},
+        {"weights": np.zeros(100)},
+        {"metrics": {"vali": pd.DataFrame(np.zeros((50, 2)))}},
+    ],
+    ids=lambda large: next(iter(large)),
+)
+def test_only_the_latest_large_records_stay(any_record: RunRecord, large: dict[str, Any]) -> None:
+    memory = RunMemory(1024, most_bytes=90 * 8 * 100)
     for seed in range(80):
-        large = {"alpha": np.zeros(100)}
-        memory.put(replace(any_record, spec=any_record.spec.but(seed=seed), solution=large))
+        for _ in range(2):  # the second takes the first one's place
+            memory.put(replace(any_record, spec=any_record.spec.but(seed=seed), **large))
+    assert len(memory.all()) == 80
+    memory = RunMemory(1024, most_bytes=10 * 8 * 100)
+    for seed in range(80):
+        memory.put(replace(any_record, spec=any_record.spec.but(seed=seed), **large))
     kept = [seed for seed in range(80) if memory.get(any_record.spec.but(seed=seed)) is not None]
     assert kept == list(range(80 - RunMemory.LATEST, 80))
     small = RunMemory(3)

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -290,6 +291,25 @@ def test_an_upload_counts_for_the_address_that_sends_it(
     monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
     assert asked(served, "PUT", "you", "c", 101, kept, **near, forwarded="made up, 192.0.2.2") == (202, 2)
     assert asked(served, "PUT", "you", "c", 101, kept, **near, forwarded="192.0.2.3") == (204, 2)
+
+
+def test_a_browser_that_leaves_during_an_upload_is_no_fault(served: Files) -> None:
+    messages = [{"type": "http.request", "body": bytes(600), "more_body": True}, {"type": "http.disconnect"}]
+
+    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+        await Request(scope, receive).body()
+
+    async def receive() -> MutableMapping[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    path, headers = "/_stcore/upload_file/me/a", [(b"content-length", b"900")]
+    scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
+    asyncio.run(serving.BoundedUploads(streamlit)(scope, receive, send))
+    assert not messages
+    assert serving.UPLOADS._held() == 0
 
 
 def test_a_file_that_streamlit_does_not_delete_still_counts(served: Files) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from conftest_jobs import wait_for
@@ -133,3 +134,9 @@ def test_few_rows_are_kept(
     for visitor in map(str, range(5)):
         assert len(store.listing.seen_by(visitor)) == len(made)
     assert len(store.listing._latest) == 2
+    monkeypatch.setattr(listing, "KEPT_ROWS", 2)
+    store.records.keep(
+        [replace(record, spec=spec.but(C=1024 * spec.C)) for spec, record in made.items()], "me"
+    )
+    assert len(store.listing.seen_by("me")) == 2 * len(made)
+    assert len(store.listing._fixed) == 2

@@ -16,6 +16,7 @@ from conftest_store import BOTH, end_of_lease, take_lease
 from sqlalchemy import event, text
 
 from rankviz import RunRecord, RunSpec, execute
+from rankviz.common.bounds import SETS
 from rankviz.common.errors import SettingError
 from rankviz.common.processes import ProcessId, start
 from rankviz.store import NoSuchStudy, NotYours, RunStore, StoreError, StoreOutOfReach, Study, queue
@@ -88,6 +89,11 @@ def test_a_job_that_is_stopped_keeps_what_is_finished(
     assert not status.stopping
     jobs.stop(job, "me")  # once more does no harm
     assert jobs.status(job) == status
+
+
+def test_specs_of_few_more_jobs_than_may_live_are_kept() -> None:
+    most = max(one.live_jobs for one in SETS.values())
+    assert most <= jobs_module._specs.cache_info().maxsize < 2 * most
 
 
 def test_stop_ends_a_running_job(jobs: WatchedStudies, submit: Submit) -> None:

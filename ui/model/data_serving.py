@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
@@ -76,6 +77,8 @@ class BoundedUploads:
         body, manager = _Body(session, file, receive, why), runtime.get_instance().uploaded_file_mgr
         try:
             await self.app(scope, body, send)  # it answers with the status of an `HTTPException` of the body
+        except ClientDisconnect:
+            LOG.debug("A browser has left during an upload.")  # no fault, and nobody can answer
         finally:
             if why is None and not UPLOADS.finish(session, file, bool(manager.get_files(session, [file]))):
                 manager.remove_file(session, file)

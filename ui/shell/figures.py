@@ -335,8 +335,9 @@ def report_ties(by_part: Mapping[str, Iterable[RunRecord]], metrics: Iterable[st
     """Say in one note how the order of the file would change metrics of models, if it would."""
     found, moved = [], []
     for part, record in ((part, record) for part, own in by_part.items() for record in own):
-        table, by_order = record.metrics.get(part), record.by_order.get(part, {})
-        if table is not None:
+        by_order = record.by_order.get(part, {})
+        if part in record.metrics:
+            table = record.metrics[part]
             means = {metric: float(table[metric].mean()) for metric in metrics if metric in by_order}
             found.append((record.spec, part))
             moved.append(moved_in_words(means, by_order))

@@ -6,6 +6,7 @@ See docs/decisions/0019-live-or-in-the-background.md.
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -250,7 +251,7 @@ def _make_now(short: list[RunSpec], seconds: float) -> str:
 
     Return why they continue as a job, "" if not tried.
     """
-    if _slow() & set(short):
+    if _slow().keys() & set(short):
         return ""
     crowded = _others_run()
     if crowded and seconds > CROWDED_SECONDS and _has_workers():
@@ -258,9 +259,9 @@ def _make_now(short: list[RunSpec], seconds: float) -> str:
     try:
         # if another visitor has tried meanwhile, they continue in that job
         limit = min(LIVE_LIMIT, CROWDED_LIMIT) if crowded else LIVE_LIMIT
-        run(*short, seconds=limit, patience=TURN_PATIENCE, unless=lambda: bool(_slow() & set(short)))
+        run(*short, seconds=limit, patience=TURN_PATIENCE, unless=lambda: bool(_slow().keys() & set(short)))
     except TookTooLong:
-        _slow().update(spec for spec in short if recall(spec) is None)
+        _note_slow(spec for spec in short if recall(spec) is None)
         return words.SLOW
     except NoTurn:
         return words.CROWDED
@@ -280,10 +281,22 @@ def _others_run() -> bool:
     return any(one.name == SCRIPT_THREAD for one in threading.enumerate() if one is not own)
 
 
+MOST_SLOW = 1024
+"""Specs that are known to be slow, as many as records in memory."""
+
+
 @cache
-def _slow() -> set[RunSpec]:
+def _slow() -> OrderedDict[RunSpec, None]:
     """Return the specs that took longer than predicted: they are not tried again while a visitor waits."""
-    return set()
+    return OrderedDict()
+
+
+def _note_slow(specs: Iterable[RunSpec]) -> None:
+    """Note specs that took longer than predicted, and forget the first of too many."""
+    slow = _slow()
+    slow.update(dict.fromkeys(specs))
+    while len(slow) > MOST_SLOW:
+        slow.popitem(last=False)
 
 
 def _short(costs: Iterable[Estimate]) -> list[RunSpec]:

@@ -97,14 +97,15 @@ TELL_EVERY = 0.1
 class RunMemory:
     """The latest records by spec, shared by all visitors: the same record for the same spec.
 
-    At most `size`, and at most `LATEST` if their dual variables exceed `solution_bytes`.
+    At most `size`, and at most `LATEST` if their numbers exceed `most_bytes`.
     """
 
     LATEST = 64
 
-    def __init__(self, size: int, solution_bytes: float = math.inf) -> None:
-        self._size, self._bytes, self._lock = size, solution_bytes, Lock()
+    def __init__(self, size: int, most_bytes: float = math.inf) -> None:
+        self._size, self._most_bytes, self._lock = size, most_bytes, Lock()
         self._records: OrderedDict[RunSpec, RunRecord] = OrderedDict()
+        self._bytes = 0
 
     def get(self, spec: RunSpec) -> RunRecord | None:
         """Return the record of a spec, if it is still here."""
@@ -121,18 +122,25 @@ class RunMemory:
     def put(self, record: RunRecord) -> None:
         """Store a record, and drop the least recently used."""
         with self._lock:
+            if (old := self._records.pop(record.spec, None)) is not None:
+                self._bytes -= _nbytes(old)
             self._records[record.spec] = record
-            kept = sum(found.nbytes for one in self._records.values() for found in one.solution.values())
-            while len(self._records) > (self._size if kept <= self._bytes else self.LATEST):
-                _, old = self._records.popitem(last=False)
-                kept -= sum(found.nbytes for found in old.solution.values())
+            self._bytes += _nbytes(record)
+            while len(self._records) > (self._size if self._bytes <= self._most_bytes else self.LATEST):
+                self._bytes -= _nbytes(self._records.popitem(last=False)[1])
+
+
+def _nbytes(record: RunRecord) -> int:
+    """Return the bytes of what grows with data and model: arrays, and metrics of each query."""
+    arrays = (record.weights, *record.scores.values(), *record.solution.values())
+    return sum(one.nbytes for one in arrays) + sum(8 * table.size for table in record.metrics.values())
 
 
 @cache
 def _memory() -> RunMemory:
     """Return the instance for the server; not a Streamlit cache, which any visitor's browser may empty."""
-    # room for a curve over m, seeds and folds: about 150 kB each, plus dual variables, 7 MB on OHSUMED
-    return RunMemory(size=1024, solution_bytes=1e9)
+    # room for a curve over m, seeds and folds: 0.2 MB each, plus dual variables, 7 MB on OHSUMED
+    return RunMemory(size=1024, most_bytes=1e9)
 
 
 def recall(spec: RunSpec) -> RunRecord | None:
