@@ -53,6 +53,11 @@ def plain() -> Comparison:
     return compared(["base", "good", "same", "bad"])
 
 
+@pytest.fixture(scope="module")
+def foreign() -> Comparison:
+    return compared(NASTY)
+
+
 def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
     found = printed_table(plain, "test")
     cells = {label: [(c.text, c.bold, c.mark) for c in row] for label, row in found.rows}
@@ -144,9 +149,9 @@ def test_latex(plain: Comparison) -> None:
 
 @pytest.mark.parametrize(("table", "rows", "columns"), [(printed_table, 1, 2), (table_of_tests, 2, 6)])
 def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns(
-    table: Callable[[Comparison], PrintedTable], rows: int, columns: int
+    table: Callable[[Comparison], PrintedTable], rows: int, columns: int, foreign: Comparison
 ) -> None:
-    text = as_latex(table(compared(NASTY)))
+    text = as_latex(table(foreign))
     body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
     assert body.count("\n") == rows * len(NASTY)
     for line in body.splitlines():
@@ -181,8 +186,8 @@ def test_signs_of_latex(text: str, expected: str) -> None:
     assert LATEX.text(text) == expected
 
 
-def test_markdown_of_foreign_names_keeps_its_columns() -> None:
-    lines = as_markdown(printed_table(compared(NASTY))).splitlines()[: 2 + len(NASTY)]
+def test_markdown_of_foreign_names_keeps_its_columns(foreign: Comparison) -> None:
+    lines = as_markdown(printed_table(foreign)).splitlines()[: 2 + len(NASTY)]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 4 for line in lines)
     assert MARKDOWN.text("a|b *c* _d_ `e`\n<b>") == r"a\|b \*c\* \_d\_ \`e\` \<b\>"
     assert MARKDOWN.text("![x](http://y.z) www.a.b @me NDCG@10") == (
