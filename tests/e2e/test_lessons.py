@@ -22,6 +22,19 @@ def test_a_double_click_makes_a_tie(server: Server, page: Page) -> None:
     expect(page.locator(".lesson .figure .band")).to_have_count(3)
 
 
+def test_no_picture_of_a_lesson_stays_in_the_next_one(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/lessons?lesson=nystroem")
+    picture = page.locator("canvas.many")
+    painted = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1 + canvas.height / 2).data.some(Boolean)"
+    assert picture.evaluate(painted)
+    page.get_by_test_id("stMain").get_by_role("combobox").click()
+    page.get_by_role("option", name=re.compile("^5")).click()
+    expect(page.locator(".lesson[data-lesson=newton]")).to_be_visible()
+    wait_settled(page)
+    assert picture.evaluate("canvas => canvas.width") == 0
+
+
 def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/lessons?lesson={WORDS['lessons'][-1]}&step=5&guess=shown")
     page.get_by_role("button", name=WORDS["finish"]).click()

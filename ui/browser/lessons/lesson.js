@@ -97,8 +97,8 @@ class Lesson {
   // --- what it is told ------------------------------------------------------------------------------------
 
   update({ onState, words, text, state, app, next, dark = isDark(this.root) }) {
-    Object.assign(this, { onState, words, app, next });
     const same = this.text && JSON.stringify(this.text) === JSON.stringify(text);
+    Object.assign(this, { onState, words, app, next, text });
     this.root.classList.toggle("dark", dark);
     if (!same) this.begin(text, dark, state);
     else if (dark !== this.stage.dark) {
@@ -110,9 +110,9 @@ class Lesson {
 
   begin(text, dark, state) {
     this.scene?.stop();
-    this.text = text;
     this.status.textContent = "";
     this.svg.replaceChildren();
+    this.canvas.width = 0; // else the picture of the lesson before stays, as some scenes draw none
     const { clientWidth: width, clientHeight: height } = this.figure;
     this.stage = {
       svg: this.svg, canvas: this.canvas, words: text.words, dark, width, height,

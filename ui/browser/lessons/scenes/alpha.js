@@ -89,7 +89,7 @@ class Alpha extends Scene {
       energy: energy > 0.9999 && rank > data.FEW ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
       fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
-      t: number(scores[winners[row]] - scores[losers[column]]), a: number(values[row * columns + column], 3),
+      t: number(scores[winners[row]] - scores[losers[column]], 3), a: number(values[row * columns + column], 3),
       twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
     };
     return texts(found);

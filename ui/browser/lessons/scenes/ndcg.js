@@ -52,11 +52,11 @@ class List extends Scene {
   }
 
   facts() {
-    const costs = TRUTH.slice(1).map((one) => TRUTH[0] - one);
+    const costs = TRUTH.slice(1).map((one) => TRUTH[0] - one), shown = TRUTH.map((one) => one.toFixed(3));
     const more = ROWS.map((row) => wrongPairs(row) - wrongPairs(LIST));
     const list = this.grades, { dcg, idealDcg, value } = measured(list);
     return {
-      ndcg: number(TRUTH[0]), top: number(costs[0], 3), bottom: number(costs[1], 3),
+      ndcg: number(TRUTH[0]), top: number(shown[0] - shown[1], 3), bottom: number(shown[0] - shown[2], 3),
       times: number(costs[0] / costs[1], 0), pairsTop: String(more[1]), pairsBottom: String(more[2]),
       gap: this.guess() ? number(gapOf(this.placed)) : "",
       left: String(this.placed.filter((one) => one === null).length),

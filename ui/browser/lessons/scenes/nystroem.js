@@ -62,7 +62,8 @@ class Nystroem extends Scene {
       const told = { mine, best, random, kmeans }, grouped = (value) => value.toLocaleString("en");
       for (const [name, value] of Object.entries(told)) found[name] = number(value);
       Object.assign(found, {
-        all: grouped(errors.length), better: grouped(better(errors, mine)), gap: `+${number(mine - best)}`,
+        all: grouped(errors.length), better: grouped(better(errors, mine)),
+        gap: `+${number(number(mine) - number(best))}`, // of the numbers that are shown
         reached: data.reached(this.picked), reachedBest: data.reached(chosen),
       });
     }

@@ -61,7 +61,7 @@ class Regularisation extends Scene {
   facts() {
     const { model, step } = this, validation = number(model.validation, 3);
     const length = Math.hypot(...model.weights);
-    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length),
+    const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length, 3),
       squared: number(length ** 2) };
     if (step >= REVEAL) {
       const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
