@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -101,10 +103,12 @@ def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(
 ) -> None:
     if store.database.file is None:
         pytest.skip("PostgreSQL is asked by any connection")
-    before = store.database.state()
-    store.database._watch.driver_connection.close()
-    with pytest.raises(StoreOutOfReach):
-        store.listing.seen_by("me")
+    with closing(sqlite3.connect(store.database.file)) as other:  # else the log goes, and all is opened anew
+        other.execute("SELECT count(*) FROM studies").fetchone()
+        before = store.database.state()
+        store.database._watch.driver_connection.close()
+        with pytest.raises(StoreOutOfReach):
+            store.listing.seen_by("me")
     store.records.keep(made.values(), "me")
     assert len(store.listing.seen_by("me")) == len(made)
     assert store.database.state() != before
