@@ -26,8 +26,8 @@ def test_no_picture_of_a_lesson_stays_in_the_next_one(server: Server, page: Page
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/lessons?lesson=nystroem")
     picture = page.locator("canvas.many")
-    painted = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, 1 + canvas.height / 2).data.some(Boolean)"
-    assert picture.evaluate(painted)
+    pixels = "canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+    assert picture.evaluate(f"canvas => {pixels}.some(Boolean)")
     page.get_by_test_id("stMain").get_by_role("combobox").click()
     page.get_by_role("option", name=re.compile("^5")).click()
     expect(page.locator(".lesson[data-lesson=newton]")).to_be_visible()
