@@ -56,7 +56,9 @@ def test_an_answer_from_some_of_the_runs_says_so(open_page: Opener, monkeypatch:
         return {spec: run for spec, run in available(runs, **how).items() if spec.get("n_components") != 5}
 
     monkeypatch.setattr(views, "run_available", some)
-    assert open_page("ndcg_vs_m", **QUICK).header[0].value.startswith("So far, Nyström")
+    app = open_page("ndcg_vs_m", **QUICK)
+    assert app.header[0].value.startswith("So far, Nyström")
+    assert "So far, by NDCG@10 with 40 queries, compared with the linear model" in words(app)
 
 
 def test_all_folds_are_averaged(open_page: Opener) -> None:

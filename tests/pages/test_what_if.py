@@ -127,7 +127,9 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
     assert [box.label for box in app.checkbox] == ["query 1: weight 30×", "S1-5 of query 1: grade 2 → 1"]
     assert with_both != [one["name"] for one in listed(app)["before"]]
     assert listed(app)["marked"] == "4"
-    assert app.header[0].value.startswith("With grade 1 and 1 earlier change, S1-5 falls from rank 2 to 3 ")
+    assert app.header[0].value.startswith(
+        "After 2 changes (the last: with grade 1), S1-5 falls from rank 2 to 3 "
+    )
     assert len(figures(app)) == 1
     app.checkbox[0].uncheck().run()
     assert app.query_params["changes"] == "-" + link

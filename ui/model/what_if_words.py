@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankviz.common.numbers import counted, metric_in_words, percent, small, with_minus
+from rankviz.common.numbers import metric_in_words, percent, small, with_minus
 from rankviz.datasets import Fold
 from rankviz.metrics.significance import Comparison
 from rankviz.whatif.changes import (
@@ -212,13 +212,14 @@ def answer(
 
 
 def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | None) -> str:
-    """Name the last of the changes, and count the others; "" without any. The sentence is about `marked`."""
+    """Name the change, or count them and name the last; "" without any. The sentence is about `marked`."""
     if not changes:
         return ""
-    others = len(changes) - 1
     own = marked is not None and getattr(changes[-1], "document", None) == marked
     name = named(changes[-1], fold, drawn, subject=own)
-    return name + (f" and {counted(others, 'earlier change')}" if others else "")
+    if len(changes) == 1:
+        return name
+    return f"After {len(changes)} changes (the last: {name[0].lower()}{name[1:]})"
 
 
 def other_metric(

@@ -194,7 +194,8 @@ def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str,
     }
     parts = [words for of_metric in answers.values() for words in of_metric]
     answer = texts.enough(found, part, chosen.metrics[0], maps()) or parts.pop(0)
-    answer = answer if whole or answer == NOTHING_YET else SO_FAR + answer
+    if not whole:
+        answer, *parts = (one if one == NOTHING_YET else SO_FAR + one for one in (answer, *parts))
     figure = once(_clickable, table, marked(spec, chosen), chosen.grid, chosen.x)
     event = Figures(captions=texts.CAPTIONS).show(
         "ndcg-against-m",
