@@ -520,10 +520,16 @@ def test_lessons_of_a_lecture_are_told_apart(open_page: Opener) -> None:
 
 
 def test_views_of_one_page_differ_by_their_settings_in_the_list(open_page: Opener) -> None:
-    views = (View("train", {"data": "a*b", "c": "-1", "loss": "hinge", "seed": "0"}), View("train", {}))
+    query = {"data": "a*b", "c": "-1", "loss": "hinge", "seed": "0"}
+    views = (View("train", query), View("train", {}), View("playground", query), View("data", query))
     app = open_page("lecture", seq=Sequence("", views).packed())
     listed = [one.value for one in app.main.markdown]
-    assert listed[-2:] == ["1. Train :small[a&#42;b, C = 2⁻¹, Loss = hinge]", "2. Train"]
+    assert listed[-4:] == [
+        "1. Train :small[a&#42;b, C = 2⁻¹, Loss = hinge]",
+        "2. Train",
+        "3. Playground",
+        "4. Data :small[a&#42;b]",
+    ]
 
 
 @pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)

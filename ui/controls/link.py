@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
@@ -135,8 +135,8 @@ def _format_asked(setting: Setting, text: str) -> str:
     return shortened(text)
 
 
-def params_in_words(params: Mapping[str, str]) -> str:
-    """Name the data, the open tab, C and the changed settings of an address, as Markdown.
+def params_in_words(params: Mapping[str, str], unread: Callable[[Setting], str]) -> str:
+    """Name the data, the open tab, C and the changed settings of an address that its page reads, as Markdown.
 
     The defaults of both C differ by data set: the model's is always named, the baseline's never.
     """
@@ -145,7 +145,7 @@ def params_in_words(params: Mapping[str, str]) -> str:
         text, control = params.get(setting.key), control_of(setting)
         default = control.label(setting.key, control.to_widgets(setting.default)[setting.key])
         usual = setting is not LOSS_WEIGHT and _alike(text or default, default)
-        if text and setting is not BASELINE_C and not usual:
+        if text and setting is not BASELINE_C and not usual and not unread(setting):
             parts.append(f"{_name(setting)} = {_format_asked(setting, text)}")
     return ", ".join(parts)
 

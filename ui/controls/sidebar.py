@@ -264,16 +264,16 @@ def show_link() -> None:
     place: DeltaGenerator | None = st.session_state[_LINK]
     if place is None:
         return
-    place.markdown(words.LINK)
-    place.code(frozen_link(), language=None, wrap_lines=True)
     with place:
-        send_button()
         if own().views:
             keep_visitor()  # so that another tab, or this one after a reload, has the same lecture
         if st.session_state.get(TITLE, LECTURE) != LECTURE:
             how = {"help": words.ADD_VIEW_HELP, "width": "stretch"}
             with unlocked():
                 st.button(words.ADD_VIEW, key="add-view", on_click=add_view, **how)
+        st.markdown(words.LINK)
+        st.code(frozen_link(), language=None, wrap_lines=True)
+        send_button()
 
 
 def _apply(name: str) -> None:

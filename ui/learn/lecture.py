@@ -11,6 +11,7 @@ import streamlit as st
 from rankviz.common.errors import DataError, SettingError
 from ui.controls.lesson_texts import texts
 from ui.controls.link import params_in_words
+from ui.controls.navigation import ENTRIES
 from ui.controls.sequence import (
     BEFORE,
     CODE,
@@ -95,8 +96,9 @@ def _name(view: View) -> str:
 
 
 def _state(view: View) -> str:
-    """Return the data and settings of a view, in small letters: two views of one page differ by them."""
-    said = "" if view.lesson else params_in_words(view.query)
+    """Return the data and settings of a view, in small letters; "" if its page has its own documents."""
+    entry = next(one for one in ENTRIES if one.file == view.page)
+    said = "" if entry.own else params_in_words(view.query, entry.unread)
     return f" :small[{said}]" if said else ""
 
 

@@ -29,7 +29,7 @@ PRESENT = "The arrow keys → and ←, or PageDown and PageUp, go on and back."
 CLASS = "Class"
 OPEN_CLASS = "Open a class"
 CLOSE_CLASS, CLOSE_NOW = "Close the class", "Close now"
-CLOSED_FOR_ALL = "The code and the counts are deleted, for students too."
+CLOSED_FOR_ALL = "Students cannot go on then, and the counts are deleted. Your lecture stays."
 CLASS_HELP = (
     "Students open the link or scan the code. You see how many are at which view, without names. "
     "Closing the class, or restarting the server, deletes this."
