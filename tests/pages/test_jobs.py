@@ -111,7 +111,7 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Ope
 @pytest.mark.parametrize(
     ("name", "asked", "said"),
     [
-        ("influence", {"view": "Influence of C"}, "So far NDCG@10 is highest at C = "),
+        ("influence", {"view": "Influence of C"}, "So far, NDCG@10 is highest at C = "),
         ("influence", {"view": "Influence of λ and μ", "scope": "this fold"}, "the same without costs"),
         ("convergence", {"cs": "2^0"}, "CG iterations"),
     ],
