@@ -58,6 +58,7 @@ def test_state_of_a_page_comes_back(
     assert_no_errors_shown(page)
     assert query_of(page).items() >= state.items()
     open_tab(page, tab)
+    finish_training(page)  # a tab has runs of its own
     assert_reload_changes_nothing(page, tab)
 
 
