@@ -236,7 +236,7 @@ class Database:
         """
         with self._lock:
             self._watch = None
-            for connection in self._open:
+            for connection in list(self._open):  # other threads open some meanwhile
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
             self._open.clear()
         self.engine.dispose(close=False)

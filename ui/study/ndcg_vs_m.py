@@ -184,7 +184,7 @@ def data_of(spec: RunSpec, fold: str, part: str) -> RankingData:
 def headline(spec: RunSpec, chosen: Settings, found: list[RunRecord], part: str, *, whole: bool) -> None:
     """Draw the curves with linear and exact levels, their sentences, and a button for a clicked point.
 
-    Without the whole curve, the first sentence says "so far".
+    Without the whole curve, each sentence says "so far".
     """
     report_untrained(found[0])
     table = metric_vs_m.metric_data(found, part, chosen.metrics)
