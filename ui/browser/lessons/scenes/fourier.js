@@ -84,7 +84,7 @@ class Fourier extends Scene {
     if (this.step >= GUESS) {
       const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
       Object.assign(found, {
-        first: number(first), half: number(first / 2), four: number(four), share: number((100 * four) / first, 0),
+        first: number(first), half: number(first / 2), four: number(four),
         mine: number(at(this.chosen)), gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, landmarks,
       });
     }
