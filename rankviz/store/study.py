@@ -206,7 +206,7 @@ class WatchedStatus:
     specs : tuple of RunSpec
     news : tuple of mapping
         For each current run: index of its spec, stage, fraction of it, remaining seconds.
-    created, started, ended : float or None
+    created, ended : float or None
         Seconds since 1970.
     stopping : bool
         A stop was requested, but it has not ended yet.
@@ -221,7 +221,6 @@ class WatchedStatus:
     specs: tuple[RunSpec, ...]
     news: tuple[Mapping[str, Any], ...]
     created: float
-    started: float | None
     ended: float | None
     stopping: bool = False
     failed: tuple[int, ...] = ()
@@ -239,10 +238,8 @@ class WatchedStatus:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start, up to the end if it has ended."""
-        if self.started is None:
-            return 0.0
-        return max(0.0, (time.time() if self.ended is None else self.ended) - self.started)
+        """Seconds since it was requested, up to the end if it has ended."""
+        return max(0.0, (time.time() if self.ended is None else self.ended) - self.created)
 
     @property
     def latest(self) -> Mapping[str, Any] | None:

@@ -297,7 +297,6 @@ def _status(
     live = state in ("queued", "running")
     if live and trouble:
         state, reason, live = "failed", f"{trouble} {_so_far(own)}, and are kept.", False
-    begun = [known[member.family].since for member in own if member.family in known]
     return WatchedStatus(
         id=row.id,
         owner=row.owner,
@@ -309,7 +308,6 @@ def _status(
         news=tuple(_news(own, [held[number] for number in making])) if live else (),
         created=row.created,
         place=row.place,
-        started=min((one for one in begun if one is not None), default=None),
         ended=None if live else max(_ends(row, own)),
         stopping=stopping,
         failed=tuple(index for index, member in enumerate(own) if member.state in (FAILED, LOST)),
@@ -372,7 +370,7 @@ def _members(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[An
 def _families(connection: Connection, found: Mapping[str, list[Any]]) -> dict[int, Any]:
     """Return the families of jobs, and of other studies that make their runs, by number."""
     numbers = {number for own in found.values() for one in own for number in (one.family, one.making)}
-    asked = select(families.c.id, families.c.study, families.c.worker, families.c.since, families.c.progress)
+    asked = select(families.c.id, families.c.study, families.c.worker, families.c.progress)
     rows = connection.execute(asked.where(families.c.id.in_(numbers - {None})))
     return {row.id: row for row in rows}
 

@@ -161,8 +161,7 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
         finished=(0,),
         specs=(spec.linear(1.0), spec.exact()),
         news=({"index": 1, "stage": "newton", "fraction": None, "remaining": 33.0},),
-        created=0.0,
-        started=10.0,
+        created=10.0,
         ended=22.0,
     )
     said = "13 of 14 runs ready · the exact kernel: training, about 40 s left · 12 s"

@@ -47,8 +47,7 @@ def test_a_job_from_start_to_end_and_after_a_restart(
     status = ended(jobs, job)
     assert (status.state, status.reason) == ("finished", "2 of 2 runs finished.")
     assert (status.finished, status.total, status.fraction) == ((0, 1), 2, 1.0)
-    assert status.created <= (status.started or 0) <= (status.ended or 0)
-    assert status.seconds == (status.ended or 0) - (status.started or 0)
+    assert status.seconds == (status.ended or 0) - status.created > 0
     with closing(RunStore(store.database.address)) as again:  # as after a restart
         another = WatchedStudies(LocalWorkers(again, 1))
         assert another.status(job) == status
@@ -66,10 +65,11 @@ def test_jobs_wait_while_all_workers_are_at_work(
     lease = take_lease(store, "w")
     assert states(jobs, ids) == ["running", "queued", "queued"]
     assert lease.study == ids[0]
+    assert jobs.status(ids[1]).seconds > 0, "the time of waiting counts"
     assert [status.id for status in jobs.of("me")] == ids[::-1]
     jobs.stop(ids[2], "me")
     status = jobs.status(ids[2])
-    assert (status.state, status.reason, status.seconds) == ("stopped", "Stopped before it began.", 0.0)
+    assert (status.state, status.reason) == ("stopped", "Stopped before it began.")
 
 
 @BOTH
