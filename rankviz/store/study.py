@@ -8,7 +8,7 @@ worker leases one family at a time.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -259,8 +259,12 @@ class WatchedStatus:
     @property
     def fraction(self) -> float:
         """Finished share of the job, with the stages of current runs."""
-        within = sum(_share(one["stage"], one["fraction"]) for one in self.news)
-        return min(1.0, (len(self.finished) + within) / max(self.total, 1))
+        return min(1.0, (len(self.finished) + self.under_way(self.specs)) / max(self.total, 1))
+
+    def under_way(self, specs: Collection[RunSpec]) -> float:
+        """Return the finished shares of current runs among these specs, summed."""
+        current = [one for one in self.news if self.specs[one["index"]] in specs]
+        return sum(_share(one["stage"], one["fraction"]) for one in current)
 
 
 def _share(stage: str, fraction: float | None) -> float:

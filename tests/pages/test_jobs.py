@@ -106,6 +106,10 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Ope
     assert [spec.feature_map for spec in job.specs] == ["exact"]
     assert watched(app).startswith("5 of 6 runs ready · ")
     assert len(app.tabs) == 5
+    more = jobs().submit([*job.specs, RunSpec("synthetic", digest="other")], owner="somebody", title="More")
+    app = open_page("ndcg_vs_m", c=4, g=2, upto=10, xaxis="features m", job=more)
+    assert "5 of 6 runs ready · " in watched(app), "runs that this page does not show are not counted"
+    assert app.get("progress")[0].proto.value == 83
 
 
 @pytest.mark.parametrize(
@@ -165,14 +169,18 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
         ended=22.0,
     )
     said = "13 of 14 runs ready · the exact kernel: training, about 40 s left · 12 s"
-    assert watching._words(status, (12, 12)) == said
-    assert watching._words(status, (2, 12)).startswith("3 of 14 runs ready · ")
-    assert watching._words(replace(status, failed=(1,))).startswith("1 of 2 runs ready, 1 failed · ")
+    assert watching._words(status, 13, 14) == said
+    assert watching._words(replace(status, failed=(1,)), 1, 2).startswith("1 of 2 runs ready, 1 failed · ")
+    assert (
+        watching._words(replace(status, state="finished"), 14, 14) == "14 of 14 runs ready · finished · 12 s"
+    )
     alone = replace(status, specs=(spec.exact(),), finished=(), news=({**status.news[0], "index": 0},))
-    assert watching._words(alone) == "training, about 40 s left · 12 s"
+    assert watching._words(alone, 0, 1) == "training, about 40 s left · 12 s"
     before = replace(alone, news=({"index": 0, "stage": "data", "fraction": 0.0},))
-    assert watching._words(before) == "reading the data · 12 s", "as told by a worker of the version before"
-    assert watching._words(replace(alone, state="queued")).startswith("waiting for another run")
+    assert watching._words(before, 0, 1) == "reading the data · 12 s", (
+        "as told by a worker of the version before"
+    )
+    assert watching._words(replace(alone, state="queued"), 0, 1).startswith("waiting for another run")
 
 
 @pytest.mark.usefixtures("sleepers")

@@ -73,20 +73,25 @@ def watch(job: WatchedStatus, *, place: str = "", note: str = "", wanted: Collec
     """Show a job's progress, Stop button and final status; rerun the page when it grows or ends.
 
     `place` distinguishes several views of one job on a page; `note` appears after its progress while it runs.
-    Finished runs among the page's `wanted` ones are counted with the job's.
+    The page's `wanted` runs are counted, whoever makes them; without them, the job's.
     """
-    others = set(wanted) - set(job.specs)
-    beside = sum(recall(spec) is not None for spec in others), len(others)
+    ready = frozenset(spec for spec in wanted if recall(spec) is not None)
     often = min(max(POLL_SECONDS, _watchers.number() / POLLS_OF_ALL), MOST_POLL_SECONDS)
     shown = st.fragment(_progress, run_every=often if job.live else None)
-    shown(job.id, place, note, job.live, len(job.finished), beside)
+    shown(job.id, place, note, job.live, len(job.finished), frozenset(wanted or job.specs), ready)
     if job.owner == visitor():
         keep_visitor()
 
 
 @errors_as_sentences()
 def _progress(
-    job_id: str, place: str, note: str, was_live: bool, drawn: int, beside: tuple[int, int]
+    job_id: str,
+    place: str,
+    note: str,
+    was_live: bool,
+    drawn: int,
+    counted: frozenset[RunSpec],
+    ready: frozenset[RunSpec],
 ) -> None:
     """Draw the progress; this fragment runs several times a second while a job is live."""
     _watchers.note(f"{visitor()} {job_id} {place}")
@@ -97,7 +102,9 @@ def _progress(
     row = st.container(horizontal=True, vertical_alignment="center", wrap=False)
     title = "" if status.title == place else f"**{escaped(status.title)}** · "
     told = f" · {note}" if status.live and note else ""  # in one line: the row keeps its height
-    row.progress(status.fraction, f"{title}{_words(status, beside)}{told}")
+    done = len(ready | counted.intersection(status.specs[index] for index in status.finished))
+    share = min(1.0, (done + status.under_way(counted - ready)) / len(counted))
+    row.progress(share, f"{title}{_words(status, done, len(counted))}{told}")
     if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
         _button(row, status, place)
     if status.state == "failed":
@@ -134,13 +141,9 @@ def _redraw(status: WatchedStatus, drawn: int) -> None:
         st.rerun()
 
 
-def _words(status: WatchedStatus, beside: tuple[int, int] = (0, 0)) -> str:
-    """Describe a job's progress: finished runs, the current one, and time.
-
-    `beside` has the number of finished runs among the page's others, and their total.
-    """
-    done, total = len(status.finished) + beside[0], status.total + beside[1]
-    ready = f"{done} of {total} runs ready" if total > 1 else ""
+def _words(status: WatchedStatus, done: int, total: int) -> str:
+    """Describe a job's progress: finished runs of the page, the job's current one, and time."""
+    ready = f"{done} of {total} runs ready" if total > 1 and status.state not in ("stopped", "failed") else ""
     if ready and status.failed:
         ready += f", {len(status.failed)} failed"
     stage = ""
@@ -150,9 +153,9 @@ def _words(status: WatchedStatus, beside: tuple[int, int] = (0, 0)) -> str:
         stage = _of_the_current(status, named=total > 1)
     elif status.state == "queued":
         stage = "waiting for another run" if status.place == HERE else "waiting for the cluster"
-    elif status.state != "failed":
+    elif status.state == "stopped":
         stage = escaped(status.reason.rstrip("."))
-    words = [ready if status.live else "", stage or status.state, in_words(status.seconds)]
+    words = [ready, stage or status.state, in_words(status.seconds)]
     return " · ".join(filter(None, words))
 
 
