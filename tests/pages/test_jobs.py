@@ -22,7 +22,7 @@ from rankviz import RunSpec
 from rankviz.runs.estimate import OVERHEAD, Estimate, Shape
 from rankviz.store.study import WatchedStatus
 from rankviz.store.tables import families
-from ui.shell.words import NO_JOB
+from ui.shell.words import NO_JOB, NO_POINT_ASKED, NO_POINT_YET
 from ui.work import jobs as page_jobs
 from ui.work import watching
 from ui.work.jobs import (
@@ -110,6 +110,18 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Ope
     app = open_page("ndcg_vs_m", c=4, g=2, upto=10, xaxis="features m", job=more)
     assert "5 of 6 runs ready · " in watched(app), "runs that this page does not show are not counted"
     assert app.get("progress")[0].proto.value == 83
+
+
+@pytest.mark.usefixtures("sleepers")
+def test_a_figure_without_points_says_what_starts_its_runs(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
+    app = open_page("ndcg_vs_m", upto=10)
+    assert NO_POINT_ASKED in words(app)
+    app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
+    assert NO_POINT_YET in words(app)
+    assert NO_POINT_ASKED not in words(app)
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ SHORT_QUERIES = (
 # jobs
 SO_FAR = "so far, "
 NO_POINT_YET = "No point is ready yet; points appear as runs finish."
+NO_POINT_ASKED = "No point is ready yet. Press “Train in the background”; points appear as runs finish."
 WAITING = "Waiting for another visitor's training"
 OTHER_DATA = "Use {name}"
 STOPPED = "Stopped before the model was ready."

@@ -26,9 +26,9 @@ from ui.shell.page import VIEW
 from ui.shell.texts import describe
 from ui.shell.words import SO_FAR
 from ui.study.ndcg_vs_m import Settings
-from ui.study.ndcg_vs_m_words import CAPTIONS, HELP, INFOS, of_queries, of_wrong_grades
+from ui.study.ndcg_vs_m_words import CAPTIONS, HELP, of_queries, of_wrong_grades
 from ui.work.folds import normalised
-from ui.work.jobs import WAITING
+from ui.work.jobs import WAITING, no_point_yet
 
 DRAWS = 5
 MOST_DRAWS = 20
@@ -146,7 +146,7 @@ def draw(
     whole = {without_sample(r.spec) for r in records if not r.spec.sample.drawn}
     records = [record for record in records if without_sample(record.spec) in whole]
     if not any(record.spec.sample.drawn for record in records):
-        st.info(INFOS["no sample"], icon=WAITING)
+        st.info(no_point_yet(), icon=WAITING)
         return
     table = metric_vs_setting.sample_data(records, part, metric)
     so_far = "" if len(records) == len(asked) else SO_FAR

@@ -18,7 +18,6 @@ from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import in_a_sentence, look_of
 from rankviz.runs.record import RunRecord, training_seconds
 from ui.controls.curves import is_curve, listed
-from ui.shell.words import NO_POINT_YET
 
 VERDICTS = {1: "better", -1: "worse", 0: "not significantly different"}
 HELP = {
@@ -65,7 +64,6 @@ INFOS = {
     "no pairs": "No preference pairs: nothing is trained.",
     "no exact": "Rankings are compared with the exact kernel, {why}.",
     "no query": "No query has two documents to rank.",
-    "no sample": NO_POINT_YET,
 }
 """Messages in place of a figure."""
 Verdicts = Mapping[int, int]
