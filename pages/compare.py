@@ -42,7 +42,7 @@ with errors_as_sentences():
         keep_visitor()  # these runs can then be seen after a reload
     asked = controls.controls(models, what)
     if len(models) == 1:
-        views.alone(models[0], asked, part)
+        views.alone(models[0], asked, part, waiting=waiting)
         controls.with_linear(st.container())
         end_page()
     found = views.compared(what, models, part, asked)

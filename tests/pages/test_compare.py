@@ -24,7 +24,17 @@ from rankviz.store import RunStore, Study
 from rankviz.store.tables import records
 from ui.compare.compare import EXAMPLE
 from ui.compare.compare_controls import grouped, matching
-from ui.compare.compare_words import ALONE, NO_STUDY, NOTHING_LEFT, UNREADABLE, best, headline
+from ui.compare.compare_words import (
+    ALONE,
+    FIRST,
+    NO_STUDY,
+    NOTHING_LEFT,
+    OFFERED,
+    TRAINING,
+    UNREADABLE,
+    best,
+    headline,
+)
 from ui.controls.compared import WAITING, send
 from ui.controls.widgets import ALL, METRICS
 from ui.shell.visitors import COOKIE
@@ -409,6 +419,19 @@ def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
     table = pd.DataFrame({"label": ["base", "a", "b"], "metric": METRIC, "mean": [0.9, 0.3, 0.1 + 0.2]})
     found = SimpleNamespace(standings=table, baseline="base")
     assert best(found, METRIC) == "a"  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("sleepers")
+def test_a_model_is_not_called_the_only_one_while_another_trains(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "ui.work.jobs._short", lambda costs: [c.spec for c in costs if c.spec.feature_map == "linear"]
+    )
+    app = with_linear(open_page)
+    assert heading(app) == FIRST.format(label="Linear", state=OFFERED)
+    app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
+    assert heading(app) == FIRST.format(label="Linear", state=TRAINING)
 
 
 def test_what_was_sent_can_be_let_go_before_it_is_made(

@@ -43,6 +43,7 @@ from ui.shell.page import go_to
 from ui.shell.terms import meaning
 from ui.shell.texts import escaped
 from ui.work.folds import fold_of
+from ui.work.jobs import runs_offered
 
 EXAMPLE_METRIC = "NDCG@10"
 EXAMPLE: dict[str, dict[str, Any]] = {
@@ -132,15 +133,17 @@ def _example() -> Comparison:
     return compare(models, [EXAMPLE_METRIC], models[0].label)
 
 
-def alone(one: Contestant, asked: Asked, part: str) -> None:
-    """Draw the metrics of a single model."""
+def alone(one: Contestant, asked: Asked, part: str, *, waiting: bool) -> None:
+    """Draw the metrics of a single model; `waiting` if other runs are not ready."""
+    said = words.FIRST if waiting else words.ALONE
+    state = words.OFFERED if runs_offered() else words.TRAINING
     table = model_comparison.single_data(one, asked.metrics)
     show_figure(
         model_comparison.metrics_figure(table),
         table,
         key="compared-alone",
         caption=words.MEANS.format(about=words.about([one], part)),
-        answer=words.ALONE.format(label=escaped(one.label)),
+        answer=said.format(label=escaped(one.label), state=state),
     )
 
 

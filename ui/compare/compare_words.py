@@ -54,6 +54,9 @@ DIFFERENCES = (
 )
 MEANS = f"Means over queries ({COMPARED.label} definition) with 95 % intervals. {{about}}."
 ALONE = "{label} is the only model here: add another one."
+FIRST = "{label} is the only model ready; other runs {state}."
+TRAINING, OFFERED = "are still training", "wait for “Train in the background”"
+"""What happens to runs that are not ready."""
 METRICS_MEANS = (
     f"Means over queries ({COMPARED.label} definition) with 95 % intervals; dashed: baseline. Compare by the "
     "paired intervals above. "

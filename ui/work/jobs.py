@@ -62,8 +62,8 @@ _REFUSED = "refused-runs"
 WAITING = ":material/hourglass_empty:"
 WAITS = "page-waits"
 """Session key: True if this run of the page lacks its records."""
-OFFERED = "page-offers"
-"""Session key: True if this run of the page offers to train its runs."""
+_OFFERED = "page-offers"
+"""Session key: True if this run of the page offers to train its missing runs."""
 SCRIPT_THREAD = "ScriptRunner.scriptThread"
 """Streamlit's name of a thread that runs a page."""
 FIND_PATIENCE = 1.0
@@ -110,7 +110,12 @@ def run_available(
 
 def no_point_yet() -> str:
     """Return why a figure has no point: its runs go on, or wait for the button."""
-    return words.NO_POINT_ASKED if st.session_state.get(OFFERED) else words.NO_POINT_YET
+    return words.NO_POINT_ASKED if runs_offered() else words.NO_POINT_YET
+
+
+def runs_offered() -> bool:
+    """Return True if this run of the page offers to train its missing runs."""
+    return bool(st.session_state.get(_OFFERED))
 
 
 def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) -> list[RunRecord | None]:
@@ -126,7 +131,7 @@ def run_or_submit(specs: Sequence[RunSpec], *, title: str, place: str = HERE) ->
     digests = {place: fold_of(spec).digest for place, spec in folds.items()}
     known = [spec.but(digest=digests[spec.dataset, spec.fold]) for spec in specs]
     leave_unneeded(known)
-    st.session_state[OFFERED] = False
+    st.session_state[_OFFERED] = False
     named = _named_job(title)  # before the search for records, so that runs finished by now are found
     found = found_records(known)
     missing = list(dict.fromkeys(spec for spec in known if spec not in found))
@@ -216,7 +221,7 @@ def _work_on(
 def _offer(predicted: list[Estimate], title: str, place: str = HERE) -> None:
     """Draw the cost of runs, and a button to start them; for a cluster also its state."""
     missing, here = [cost.spec for cost in predicted], place == HERE
-    st.session_state[OFFERED] = True
+    st.session_state[_OFFERED] = True
     row = st.container(horizontal=True, vertical_alignment="center", key=f"offer-{place}")
     runs = "this run" if len(missing) == 1 else f"these {len(missing)} runs"
     row.markdown(
