@@ -219,3 +219,15 @@ def test_a_finger_drags_on_a_narrow_screen(server: Server, browser: Browser) -> 
     assert int(grade(page, before[5])) > int(grade(page, before[1]))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 400
     context.close()
+
+
+def test_on_a_phone_the_answer_is_in_view_after_a_change_far_below(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, f"{server.url}/what_if?m=10")
+    page.get_by_role("button", name="Half of the queries").click()
+    answer = page.locator(".st-key-what-if-answer").get_by_role("heading")
+    expect(answer).to_contain_text("With 50 % of the training queries")
+    wait_settled(page)
+    expect(answer).to_be_in_viewport(ratio=1)
+    table = page.locator(".st-key-what-if-table")
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth"), "all columns are in view"
