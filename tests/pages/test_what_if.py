@@ -118,6 +118,18 @@ def test_before_any_change_the_list_is_as_it_was_and_a_query_may_count_more(open
         next(one for one in app.selectbox if one.label == "Query weight").select(weight).run()
         assert app.query_params.get("changes", "") == changes
         assert (ranking(app) == before) == (not changes)
+    assert "No change yet" not in words(app), "there is something to undo"
+    assert not button(app, "what-if-undo").disabled
+
+
+def test_the_weight_shown_is_that_of_the_query(open_page: Opener) -> None:
+    app = open_page("what_if", m=10, changes="w_t0_100")
+    shown = []
+    for query in (5, 1):
+        app.session_state["query"] = query
+        app.run()
+        shown += [one.value for one in app.selectbox if one.label == "Query weight"]
+    assert shown == [1.0, 100.0]
 
 
 def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page: Opener) -> None:
@@ -311,6 +323,7 @@ def test_a_query_too_short_for_its_metric_is_explained(metric: str, k: int, open
             ["Try weight 100×", "Prefer it to all 3", "Try weight 10,000×"],
         ),
         ("g_t0_0_1_1", 1, "; weight 100× for query 1 does not help", ["Why?"]),
+        ("w_t0_100__g_t0_0_1_1", 1, "; with weight 10,000× instead of 100× for query 1 it would be", []),
         ("w_t0_30__g_t0_10_2_6", 6, "", ["Prefer all 2 to it"]),
         ("w_t0_1000__g_t0_10_2_1", 1, grades_allow(3, rises=True), ["Prefer it to all 3"]),
         ("q_t0__g_t0_10_2_1", 1, NOT_LEARNED, []),

@@ -67,14 +67,14 @@ def _because(page: Page, found: Lists, place: int, asked: int) -> tuple[str, Ste
     share = float(pairs[index_of_query(learned, page.query)] / pairs.sum())
     step = heavier(page)
     if step is None or predicted(page.spec).seconds > MOST_FROM_SCRATCH:
-        return words.little_weight(page.query, share, None, 1.0, reached=False), step
+        return words.little_weight(page.query, share), step
     more = page.model.outcome([*page.changes, QueryWeighed(page.query, MORE)])
     there = lists(page.fold, page.model.before()[page.part], more, page.part, page.query).rank(own.number)
     rank = 0 if there is None else there
     reached = rank <= asked if rises else rank >= asked
-    times = MORE * weights.get(page.query, 1.0)
+    now = weights.get(page.query, 1.0)
     nearer = rank < place if rises else rank > place
-    text = words.little_weight(page.query, share, rank + 1, times, reached=reached, nearer=nearer)
+    text = words.little_weight(page.query, share, rank + 1, MORE * now, now, reached=reached, nearer=nearer)
     return text, step if nearer else Step(words.EXPLAIN, widgets={"what-if-why": True})
 
 

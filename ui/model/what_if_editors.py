@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rankviz.common.numbers import counted
 from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.datasets import Fold
 from rankviz.features import FEATURE_MAPS
@@ -89,8 +90,9 @@ def listed(spec: RunSpec, lines: Sequence[Line], fold: Fold) -> None:
     """Draw the list of changes: each can be switched off and removed."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     n = len(lines)
-    row.markdown(f"**{n} change{'s' if n != 1 else ''}**" if n else "**No change yet**", width="content")
     idle, empty = not change_list.can_undo(), not n
+    none = "No change yet" if idle else "No change"
+    row.markdown(f"**{counted(n, 'change') if n else none}**", width="content")
     row.button("Undo", key="what-if-undo", type="tertiary", on_click=change_list.undo, disabled=idle)
     row.button("Clear", key="what-if-clear", type="tertiary", on_click=change_list.clear, disabled=empty)
     if not n:
@@ -130,7 +132,7 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
         options,
         options.index(now),
         format_func=lambda times: f"{times:,g}×",
-        key=f"{_WEIGHT}-{change_list.version()}",
+        key=_weight_key(query),
         on_change=_weigh,
         args=(spec, query),
         width=175,
@@ -138,10 +140,15 @@ def weight(place: DeltaGenerator, spec: RunSpec, part: str, query: object, lines
     )
 
 
+def _weight_key(query: object) -> str:
+    """Return the key of a query's weight: a widget keeps its value, so each query and change has its own."""
+    return f"{_WEIGHT}-{query}-{change_list.version()}"
+
+
 @errors_as_sentences()
 def _weigh(spec: RunSpec, query: object) -> None:
     """Set the weight of the shown query (a callback)."""
-    times = float(st.session_state[f"{_WEIGHT}-{change_list.version()}"])
+    times = float(st.session_state[_weight_key(query)])
     change_list.add([QueryWeighed(query, times)], normalised(spec))
 
 

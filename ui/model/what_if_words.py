@@ -240,18 +240,29 @@ def grades_allow(n: int, *, rises: bool) -> str:
 
 
 def little_weight(
-    query: object, share: float, rank: int | None, times: float, *, reached: bool, nearer: bool = True
+    query: object,
+    share: float,
+    rank: int | None = None,
+    times: float = 1.0,
+    now: float = 1.0,
+    *,
+    reached: bool = False,
+    nearer: bool = True,
 ) -> str:
-    """Say why a rank is missed: few pairs if a larger weight reaches it, else what that does."""
+    """Say why a rank is missed: few pairs if a larger weight reaches it, else what that does.
+
+    `times` is the larger weight, in place of the weight `now`.
+    """
     name = f"query {escaped(str(query))}"
     text = f"{name} has {small(100 * share)} % of the training pairs"
     if rank is None:
         return f"; {text}"
+    weight = f"weight {times:,g}×" + (f" instead of {now:,g}×" if now != 1 else "")
     if reached:
-        return f", because {text}; with weight {times:,g}× it is at rank {rank}"
+        return f", because {text}; with {weight} it is at rank {rank}"
     if not nearer:
-        return f"; weight {times:,g}× for {name} does not help"
-    return f"; with weight {times:,g}× for {name} it would be at rank {rank}"
+        return f"; {weight} for {name} does not help"
+    return f"; with {weight} for {name} it would be at rank {rank}"
 
 
 HEAVIER = "Try weight {times}×"
