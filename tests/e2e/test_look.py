@@ -329,6 +329,8 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
                 assert box(control)["y"] >= menu["y"] + menu["height"]
             if name and name not in OF_STORE:
                 assert box(main.locator(FIGURE))["y"] <= 360
+            for label in main.locator(".st-key-ways-on-page label").filter(visible=True).all():
+                assert box(label)["height"] < 30, "its words are in one line"
             if name == "what_if":
                 rows = box(main.locator(".st-key-ranked .view"))
                 assert rows["y"] + rows["height"] <= 720

@@ -266,8 +266,9 @@ def test_m_moves_all_rows_and_trains_nothing(
 
 def test_a_new_draw_keeps_the_earlier_ones(open_page: Opener, quick: dict[str, Any]) -> None:
     app = open_page("kernel_approximation", **quick)
-    first = curves(app)
+    first, above = curves(app), above_the_matrices(app)
     app.button(key="new-draw").click().run()
+    assert above_the_matrices(app) == above, "the figures keep their places"
     assert app.session_state["seed"] == 1
     assert app.query_params["earlier"] == "0"
     both = curves(app)
@@ -275,9 +276,17 @@ def test_a_new_draw_keeps_the_earlier_ones(open_page: Opener, quick: dict[str, A
     assert len(both) == 2 * len(first)
     assert not any((1, y) in both for _, y in first)
     assert f"seed 0: {error_words(first[0][1][2])} and {error_words(first[1][1][2])}." in words(app)
-    app.button(key="clear-draws").click().run()
+    clear = app.button(key="clear-draws")
+    assert clear.label == "Clear earlier draws"
+    clear.click().run()
     assert len(curves(app)) == len(first)
     assert "earlier" not in app.query_params
+
+
+def above_the_matrices(app: AppTest) -> list[str]:
+    """Kinds of the elements above the first figure."""
+    kinds = [element.type for element in app.main]
+    return kinds[: kinds.index("plotly_chart")]
 
 
 def curves(app: AppTest) -> list[tuple[float, list[float]]]:

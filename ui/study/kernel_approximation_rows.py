@@ -150,9 +150,6 @@ def _controls(asked: Comparison) -> View:
         on_click=_new_draw,
         args=(asked.seed, earlier),
     )
-    if earlier:
-        how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),)}
-        row.place.button("Clear", key="clear-draws", **how)
     return View(asked, of == "query", query, differences, earlier)
 
 
@@ -314,6 +311,8 @@ def _draws(view: View, records: list[RunRecord]) -> None:
             errors = view.errors_at_m(seed)
             parts.append(f"seed {seed}: {listed([words.error_words(errors[name]) for name in view.names])}")
         st.caption(words.EARLIER.format(m=view.m, told="; ".join(parts)))
+        how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),)}
+        st.button("Clear earlier draws", key="clear-draws", **how)
 
 
 def _rankings(view: View, models: dict[str, RunRecord]) -> None:
