@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -59,6 +60,14 @@ def test_about_and_terms_open_beside_the_figure_and_terms_are_searched(server: S
         page.get_by_label("Search terms").fill(typed)
         expect(entries.filter(has_text=found)).to_have_count(1)
         expect(entries.filter(has_text="Document:")).to_have_count(0)
+    for typed, first in (
+        ("margin", "Margin:"),
+        ("m", "m:"),
+        ("chen2017", "Kernel approximation"),
+        ("", "Query:"),
+    ):
+        page.get_by_label("Search terms").fill(typed)
+        expect(entries.first).to_contain_text(re.compile(f"^{first}"))
     page.get_by_label("Search terms").fill("zzz")
     expect(entries).to_have_count(0)
     expect(terms.get_by_text("No term found.")).to_be_visible()

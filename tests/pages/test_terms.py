@@ -150,6 +150,14 @@ def test_the_glossary_stands_beside_the_title(open_page: Opener) -> None:
     assert glossary() in below[title + 1].body
 
 
+def test_the_glossary_cites_author_and_year_and_is_searched_by_the_key_too() -> None:
+    shown = re.sub(r"<[^>]*>", "", glossary())
+    assert "(Joachims 2002)" in shown
+    assert "Järvelin 2002: Cumulated Gain" in shown
+    assert not KEY.findall(shown)
+    assert all(f'data-also="{key}"><b>' in glossary() for key in PAPERS)
+
+
 def test_the_glossary_begins_with_the_basic_terms() -> None:
     first = re.findall(r"<b>(.*?)</b>", glossary())[:9]
     assert " ".join(first).lower() == (

@@ -336,16 +336,24 @@ PAPERS = {
 @cache
 def glossary() -> str:
     """Return all terms, then all papers as HTML; each is an entry that can be searched."""
-    found = TERMS | {key: Term("", work) for key, work in PAPERS.items()}
-    return "".join(_entry(name, term) for name, term in found.items())
+    papers = (_entry(cited(key), Term("", work), also=key) for key, work in PAPERS.items())
+    return "".join((*(_entry(name, term) for name, term in TERMS.items()), *papers))
 
 
-def _entry(name: str, term: Term) -> str:
-    paper = f" ({term.paper})" if term.paper else ""
+def cited(key: str) -> str:
+    """Return author and year of a paper: "Joachims 2002" for joachims2002."""
+    author, year = key[:-4], key[-4:]
+    return f"{'Järvelin' if author == 'jarvelin' else author.capitalize()} {year}"
+
+
+def _entry(name: str, term: Term, also: str = "") -> str:
+    """Return an entry; `also` is another word that finds it."""
+    paper = f" ({cited(term.paper)})" if term.paper else ""
     link = ' <a href="{1}" target="_self">{0}</a>'.format(*_LEADS[name]) if name in TERMS else ""
-    also = ' data-also="gamma"' if name == "γ" else ""
+    also = "gamma" if name == "γ" else also or term.paper
     picture = f'<img alt="" src="{_picture(name)}">' if name in TERMS else ""
-    return f'<p class="entry"{also}>{picture}<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}</p>'
+    text = f"<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}"
+    return f'<p class="entry" data-also="{also}">{picture}{text}</p>'
 
 
 def _picture(name: str) -> str:

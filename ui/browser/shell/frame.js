@@ -12,8 +12,11 @@ if (!window.hasFrame) {
     const glossary = target.closest(".glossary");
     if (!glossary) return;
     const sought = plain(target.value.trim());
-    const entries = [...glossary.querySelectorAll(".entry")];
-    for (const one of entries) one.hidden = !plain(one.textContent + (one.dataset.also ?? "")).includes(sought);
+    const entries = (glossary.entries ??= [...glossary.querySelectorAll(".entry")]); // in their first order
+    for (const one of entries) one.hidden = !plain(`${one.textContent} ${one.dataset.also}`).includes(sought);
+    const title = (one) => plain(one.querySelector("b").textContent);
+    const place = (one) => (title(one) === sought ? 0 : title(one).startsWith(sought) ? 1 : 2);
+    target.after(...[...entries].sort((one, other) => place(one) - place(other)));
     glossary.querySelector(".none").hidden = entries.some((one) => !one.hidden);
   });
   const raised = (power) => Array.from(power, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("");
