@@ -346,7 +346,8 @@ def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
     assert not [one.key for one in own if not one.disabled]
     assert [app.slider(key="c").value, app.session_state["of"]] == [-6, "query"]
     assert app.button(key="new-draw").disabled
-    assert words.CONTROLS_LOCKED in [one.value for one in app.caption]
+    told = [getattr(one, "value", None) for one in app.main]
+    assert told.index(words.CONTROLS_LOCKED) < told.index("Nyström and Fourier"), "the bar is above the page"
     app.query_params.clear()  # the page is left by the menu
     app.run()
     assert not app.slider(key="c").disabled
