@@ -32,13 +32,14 @@ try:
         uploads.before_sidebar()
         switches()
         lock()
-        entry = entry_of(page)
+        entry, lecture = entry_of(page), st.container()
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own, on_page=entry.on_page)
         show_account()
         rejected = message_places()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
         add_frame()
-        show_bar()
+        with lecture:  # above settings on the page
+            show_bar()
         place = st.container()
         try:
             page.run()
