@@ -1,7 +1,5 @@
 """The router: page configuration, navigation, shared sidebar. `app.py` serves it."""
 
-from contextlib import nullcontext
-
 import streamlit as st
 
 from ui.controls.link import (
@@ -19,7 +17,7 @@ from ui.controls.sidebar import show_link, sidebar
 from ui.defaults import prepare
 from ui.model import uploads
 from ui.shell.errors import errors_as_sentences
-from ui.shell.page import KEPT_ALONE, add_frame, switch_if_requested, switches
+from ui.shell.page import add_frame, switch_if_requested, switches
 from ui.shell.server import freeze_libraries
 from ui.shell.visitors import require_login, show_account
 from ui.work.folds import datasets
@@ -34,15 +32,13 @@ try:
         uploads.before_sidebar()
         switches()
         lock()
-        entry = entry_of(page)
-        # the bar of a lecture stands above the settings that the sidebar draws on a page
-        above = st.container(key=f"{KEPT_ALONE}-above") if entry.on_page else nullcontext()
+        entry, lecture = entry_of(page), st.container()
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own, on_page=entry.on_page)
         show_account()
         rejected = message_places()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
         add_frame()
-        with above:
+        with lecture:  # above settings on the page
             show_bar()
         place = st.container()
         try:

@@ -39,6 +39,18 @@ def test_the_menu_has_every_page_in_its_section_with_a_question(server: Server, 
     assert [title.split("\n")[-1] for title in found] == [entry.title for entry in ENTRIES]
 
 
+def test_another_page_begins_at_its_top(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_page(page, f"{server.url}/kernel_approximation?m=50&large=true")
+    main, menu = page.get_by_test_id("stMain"), page.get_by_test_id("stTopNav")
+    main.evaluate("main => main.scrollTo(0, 600)")
+    menu.get_by_role("button", name="One model", exact=True).click()
+    page.get_by_role("menuitem", name="Train").click()
+    page.get_by_role("heading", name="Train", exact=True).wait_for()
+    wait_settled(page)
+    assert main.evaluate("main => main.scrollTop") == 0
+
+
 def test_about_and_terms_open_beside_the_figure_and_terms_are_searched(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/train?m=50")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from helpers import barriers, box, query_of, sidebar
@@ -170,6 +171,43 @@ def test_a_projector_shows_the_axis_below_the_bar(server: Server, page: Page) ->
     open_page(page, f"{server.url}/ndcg_vs_m?large=true&alone=true&seq={packed}&at=1")
     title = box(page.locator(".js-plotly-plot .xtitle"))
     assert title["y"] + title["height"] < 720
+
+
+def test_the_bar_stands_above_settings_on_the_page(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    packed = Sequence("L", (View("kernel_approximation", {}, "Look", locked=True),)).packed()
+    open_page(page, f"{server.url}/kernel_approximation?seq={packed}&at=1&m=50&large=true")
+    bar, menu = box(page.locator(".st-key-ways-sequence nav")), box(page.get_by_test_id("stHeader"))
+    assert menu["y"] + menu["height"] <= bar["y"]
+    assert bar["y"] + bar["height"] < box(page.get_by_role("heading", level=1))["y"]
+
+
+def test_a_phone_keeps_the_bar_and_the_place_of_the_lecturer(server: Server, page: Page, other: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    names = ("kernel_approximation", "train", "playground")
+    packed = Sequence("L", tuple(View(name, {"m": "50"}, "Look *here*") for name in names)).packed()
+    open_page(page, f"{server.url}/lecture?seq={packed}")
+    page.get_by_role("link", name=EDIT_LECTURE).click()
+    page.get_by_role("button", name=words.OPEN_CLASS).click()
+    link = page.get_by_test_id("stCode").get_by_text("class=").inner_text()
+    code = parse_qs(urlsplit(link).query)["class"][0]
+    open_page(page, f"{server.url}/train?class={code}&at=2&large=true")
+    title = box(page.locator(".js-plotly-plot .xtitle").first)
+    assert title["y"] + title["height"] < 720, "the first figure is in view below the bar"
+    open_page(page, f"{server.url}/playground?class={code}&at=3")
+    other.set_viewport_size({"width": 390, "height": 844})
+    for at, name in enumerate(names[:2], 1):
+        open_page(other, f"{server.url}/{name}?class={code}&at={at}&m=50")
+        place, text = other.locator(".class-place"), other.get_by_text("Look here")
+        expect(place).to_contain_text(GO_TO_VIEW.format(at=3), timeout=15_000)
+        other.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
+        for one in (place, text):
+            assert box(one)["x"] >= 0
+            assert box(one)["x"] + box(one)["width"] <= 390, name
+        assert box(place)["y"] + box(place)["height"] <= box(other.locator(".st-key-ways-sequence nav"))["y"]
+        other.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 900)")
+        expect(place.get_by_role("link")).to_be_in_viewport()
+        assert box(other.get_by_test_id("stHeader"))["height"] <= box(place)["y"] + 1
 
 
 def test_the_buttons_of_a_view_are_in_one_line(server: Server, page: Page) -> None:

@@ -132,6 +132,12 @@ test("lesson 5: H stretches one direction by its first number, and the one acros
     assert.ok(Math.hypot(H[0] * x + H[1] * y - by * x, H[2] * x + H[3] * y - by * y) < 1e-6);
   }
   assert.ok(across > 5 * along);
+  for (const w of [START, [2, 1], [0.5, -2]]) {
+    const [a, b] = descent.slopes(w).map((slope, k) => slope / descent.curvatures(w)[k]);
+    const { gradient, lowest } = descent.bowl(w);
+    assert.ok(Math.abs(Math.hypot(...descent.slopes(w)) / Math.hypot(...gradient) - 1) < 1e-9);
+    assert.ok(Math.abs(Math.hypot(a, b) / descent.distance(w, lowest) - 1) < 1e-9, "they are the parts of the step");
+  }
 });
 
 test("lesson 5: jumps are numbered in their order", () => {

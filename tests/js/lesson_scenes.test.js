@@ -232,7 +232,7 @@ for (const [name, steps] of [["pairs", [1]], ["nystroem", [1, 4]], ["regularisat
 
 test("lesson 9 writes the sizes of tables above their bars, and counts the numbers that they take", () => {
   const stage = stageOf(read("alpha"), { width: 368, height: 432 }), scene = SCENES.alpha(stage);
-  scene.show(2, "shown", false);
+  scene.show(4, "shown", false);
   const told = stage.svg.all.filter((one) => one.attributes.class === "size").map((one) => one.textContent);
   assert.equal(told.length, scene.spectrum.rank);
   told.forEach((one, k) => assert.ok(Math.abs(one / (100 * scene.spectrum.shares[k]) - 1) < 0.07, one));
@@ -252,16 +252,18 @@ test("lesson 9 counts no more tables than the rank, and says what the chosen los
   assert.deepEqual([rank, few, changes], ["2", "2", stage.words.changes.hinge]);
 });
 
-test("lesson 9: the slider takes tables away and adds them, and each leaves a smaller error", () => {
+test("lesson 9: the slider takes tables away and adds them, and says which cells are wrong", () => {
   const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage), found = [];
   scene.show(2, "shown", false);
   for (let k = 4; k > 0; k--) {
-    assert.equal(scene.facts().k, String(k));
-    found.unshift(Number(scene.facts().off));
-    assert.ok(stage.svg.all.some((one) => one.textContent === filled(stage.words.cut, scene.facts())));
+    const facts = scene.facts(), words = stage.svg.all.map((one) => one.textContent);
+    assert.equal(facts.k, String(k));
+    assert.ok([stage.words.sum, stage.words.last].every((one) => words.includes(filled(one, facts))));
+    assert.equal(facts.table, stage.words.tables[k - 1]);
+    found.unshift(Number(facts.wrong));
     nudge("added", -1)(scene);
   }
-  assert.deepEqual(found, [38, 11, 2, 0]);
+  assert.deepEqual(found, [174, 84, 77, 0]);
 });
 
 test("lesson 9: another pair has its own row, column and α, and a crossed cell is no pair", () => {

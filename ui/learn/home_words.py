@@ -18,8 +18,8 @@ LIST = {
 LEARNS = (
     "**Move the slider** until NDCG is 1. It weighs matches in the title against the text. The highest "
     "**score** comes first.\n\n"
-    "Each row adds **gain × discount**. Ranks 1 and 2 count fully, lower ranks less. **NDCG** divides the "
-    "sum by that of the best order.\n\n"
+    "Each row adds **gain × discount**. Grade 2 has gain 3, grade 1 has gain 1. Ranks 1 and 2 count fully, "
+    "lower ranks less. **NDCG** divides the sum by that of the best order.\n\n"
     "A model learns such weights from **preference pairs**: two documents of one query with different grades."
 )
 DOORS = (

@@ -1,6 +1,7 @@
-// Add to Streamlit's frame: the menu closes after a choice on a phone, the glossary has a search, and screen
-// readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$) and the menu of a phone (its
-// sections stand between a list and its items). A new theme runs the page, because Python sets the colours of figures.
+// Add to Streamlit's frame: the menu closes after a choice on a phone, another page begins at its top, the glossary
+// has a search, and screen readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$) and the menu
+// of a phone (its sections stand between a list and its items). A new theme runs the page, because Python sets the
+// colours of figures.
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
@@ -24,9 +25,11 @@ if (!window.hasFrame) {
     const found = /^\$(\d+)\^\{(-?\d+)\}\$$/.exec(slider.getAttribute("aria-valuetext"));
     if (found) slider.setAttribute("aria-valuetext", found[1] + raised(found[2]));
   };
-  let waits = false;
+  let waits = false, path = location.pathname;
   const mend = () => {
     waits = false;
+    if (path !== location.pathname) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+    path = location.pathname;
     document.querySelectorAll('[aria-valuetext^="$"]').forEach(read);
     const items = document.querySelector('[data-testid="stSidebarNavItems"]:not([role])');
     for (const one of items ? [items, ...items.querySelectorAll("li")] : []) one.setAttribute("role", "none");

@@ -32,6 +32,12 @@ export function curvatures(w) {
   return [(a + c) / 2 + half, (a + c) / 2 - half];
 }
 
+// The slope at w across the valley and along it, each without its sign.
+export function slopes(w) {
+  const { H, gradient: [x, y] } = bowl(w), turn = Math.atan2(curvatures(w)[0] - H[0], H[1]);
+  return [[Math.cos(turn), Math.sin(turn)], [-Math.sin(turn), Math.cos(turn)]].map(([u, v]) => Math.abs(x * u + y * v));
+}
+
 // Points of the ellipse on which the quadratic has the value that it has at w, shrunk by `share` to its centre.
 export function ring(w, share, points = 72) {
   const { H, L, lowest: [x, y] } = bowl(w), [u, v] = [w[0] - x, w[1] - y];

@@ -1,6 +1,6 @@
 // One query with 24 documents whose features say little about their grades, and its dual variables α. Lesson 9.
 
-import { dot, eigenSymmetric, gram, random, singularValues } from "../../core/numbers.js";
+import { dot, random, singularValues } from "../../core/numbers.js";
 import { LOSSES, alpha, fit } from "../../core/ranking.js";
 
 const N = 24, DIM = 5, SEED = 1, SCALE = 0.3, NOISE = 3, CUTS = [0.5, 0.8];
@@ -53,16 +53,15 @@ export function largestRank({ values, rows, columns }) {
 const HIGH = GRADES.filter((grade) => grade === 2).length;
 export const isPair = (k, columns) => GRADES[Math.floor(k / columns)] > GRADES[HIGH + (k % columns)];
 
-// Return the nearest matrix of rank k: the projection on the first k eigenvectors of A Aᵀ.
-export function cut(values, rows, columns, k) {
-  const { vectors } = eigenSymmetric(gram(values, rows, columns), rows), out = new Float64Array(rows * columns);
-  for (let v = 0; v < k; v++) {
-    const own = vectors.subarray(v * rows, (v + 1) * rows);
-    for (let j = 0; j < columns; j++) {
-      let along = 0;
-      for (let i = 0; i < rows; i++) along += own[i] * values[i * columns + j];
-      for (let i = 0; i < rows; i++) out[i * columns + j] += own[i] * along;
-    }
-  }
-  return out;
+// Return four tables of rank 1 that add up to α of the squared hinge while all pairs pull: 2C (1 − fᵢ + fⱼ).
+// Rows of grade 2 have a table of row's numbers and one of column's numbers; so have rows of grade 1, outside
+// the crossed cells. A row's number is α at the lowest score, so that no number is negative.
+export function tables({ values, winners, losers, scores, columns }, exponent) {
+  const low = Math.min(...losers.map((j) => scores[j])), factor = 2 * 2 ** exponent;
+  const numbers = [(i) => factor * (1 - scores[winners[i]] + low), (_, j) => factor * (scores[losers[j]] - low)];
+  const grades = [2, 1].flatMap((grade) => numbers.map((of) => [grade, of]));
+  return grades.map(([grade, of]) => values.map((_, k) => {
+    const [i, j] = [Math.floor(k / columns), k % columns];
+    return GRADES[winners[i]] === grade && isPair(k, columns) ? of(i, j) : 0;
+  }));
 }

@@ -4,7 +4,7 @@ export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(0
 
 // Fill names in braces: "{wrong} of {all}". No line ends within "59 %", "3 × 3" or "C = 1".
 export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole)
-  .replace(/(\d) %/g, "$1\u00a0%").replace(/(\d) × (\d)/g, "$1\u00a0×\u00a0$2")
+  .replace(/(\d) %/g, "$1\u00a0%").replace(/(\d) ([×/]) (\d)/g, "$1\u00a0$2\u00a0$3")
   .replace(/(^|[\s(])(\p{L}) = (?=\S)/gu, "$1$2\u00a0=\u00a0");
 
 // Facts of any kind as texts.

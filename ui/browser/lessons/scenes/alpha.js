@@ -16,6 +16,7 @@ export const [ROWS, COLUMNS] = [[1, 2], [3, 1, 2]]; // numbers of the small tabl
 
 export const bound = once(() => data.largestRank(data.trained(START)));
 const first = once(() => data.trained(START));
+const tables = once(() => data.tables(first(), START));
 
 // A share in percent, with one digit below 10: 100, 38, 6, 0.9.
 export const inPercent = (share) => String(Number((100 * share).toPrecision(share < 0.1 ? 1 : 3 - (share < 1))));
@@ -32,18 +33,18 @@ class Alpha extends Scene {
     this.begin(step, guess, { loss: "squaredHinge", share: 0 });
     if (Array.isArray(guess)) [this.chosen] = guess;
     this.train(START);
-    this.add(this.spectrum.rank);
+    const last = tables().length;
+    this.add(last);
     if (fresh && step === REVEAL) {
-      const last = this.k;
       this.motion.play(SECONDS, (share) => this.add(Math.max(1, Math.ceil(share * last))));
     }
   }
 
+  // Add up the first k tables.
   add(k) {
     this.k = k;
-    const { rows, columns } = this.model, top = Math.max(...this.values);
-    this.sum = data.cut(this.values, rows, columns, k);
-    this.off = Math.max(...this.sum.map((value, at) => Math.abs(value - this.values[at]))) / top;
+    this.sum = first().values.map((_, at) => tables().slice(0, k).reduce((sum, table) => sum + table[at], 0));
+    this.wrong = this.sum.filter((value, at) => Math.abs(value - first().values[at]) > LEAST).length;
     this.refresh();
   }
 
@@ -84,9 +85,9 @@ class Alpha extends Scene {
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
-      single: rows + columns, off: inPercent(this.off < data.TOLERANCE ? 0 : this.off),
+      single: rows + columns, wrong: this.wrong, table: this.stage.words.tables[this.k - 1],
       gap: `${away > 0 ? "+" : ""}${number(away, 0)}`,
-      energy: energy > 0.9999 && rank > data.FEW ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
+      energy: rank <= data.FEW ? "100 %" : energy > 0.9999 ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
       fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
       t: number(scores[winners[row]] - scores[losers[column]], 3), a: number(values[row * columns + column], 3),
@@ -102,20 +103,22 @@ class Alpha extends Scene {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { step } = this, context = parts.canvasOf(this.stage), { map, second, controls, bars } = this.boxes();
+    const { step } = this, context = parts.canvasOf(this.stage), { map, sum, added, controls, bars } = this.boxes();
+    const { words } = this.stage;
     this.paint.draw(() => {
-      this.drawMatrix(context, "alpha", map, this.values, this.stage.words.alpha, true);
-      if (second) this.drawMatrix(context, "cut", second, this.sum, filled(this.stage.words.cut, this.facts()), false);
+      this.drawMatrix(context, "alpha", map, this.values, words.alpha, true);
+      if (sum) this.drawMatrix(context, "sum", sum, this.sum, filled(words.sum, this.facts()), false);
+      if (added) this.drawMatrix(context, "last", added, tables()[this.k - 1], filled(words.last, this.facts()), false);
       if (step === GUESS) this.drawProduct(controls);
       if (step === GUESS) this.drawGuess(bars);
       if (step === REVEAL) this.drawAdded(controls);
       if (step === FORMULA) this.drawExample(map);
       if (step === FREE) this.drawControls(controls);
-      if (bars && step >= REVEAL) this.drawBars(bars);
+      if (step === FREE) this.drawBars(bars);
     });
   }
 
-  // Boxes of the matrix, of the nearest matrix of rank k, of the controls, and of the singular values.
+  // Boxes of the matrix, of the sum of tables and its last one, of the controls, and of the singular values.
   boxes() {
     const { step } = this, [width, height] = [Math.max(this.stage.width, 240), Math.max(this.stage.height, 240)];
     const box = (x, y, w, h) => ({ x, y, width: w, height: h }), alone = step === QUESTION || step === FORMULA;
@@ -127,17 +130,22 @@ class Alpha extends Scene {
       const top = map.height + 66, controls = box(wide ? 34 : 0, top, wide ? half : width, 112);
       return { map, controls, bars: wide ? box(width / 2 + 30, top, half, 100) : box(18, top + 122, width - 18, 70) };
     }
-    const room = step === FREE ? 120 : 64; // of the controls
-    if (wide) {
-      const left = width * 0.46 - 34, each = step === REVEAL ? Math.min(left, ((height - 90) / 2) * shape) : left;
-      const map = matrix(34, 46, each), x = width * 0.46 + 24, top = room + 20;
-      const second = step === REVEAL && matrix(34, 80 + map.height, each);
-      return { map, second, controls: box(x, 20, width - x, room),
-        bars: box(x, top, width - x, Math.min(height - top, 430)) };
+    if (step === REVEAL) {
+      const each = wide ? Math.min((width - 74) / 2, ((height - 90) / 2) * shape) : half;
+      const map = matrix(wide ? 34 : 28, wide ? 46 : 42, each), top = map.y + map.height + 34;
+      const x = map.x + each + (wide ? 40 : 8), aside = box(x, 20, width - x, 64);
+      if (wide) return { map, sum: matrix(map.x, top, each), added: matrix(x, top, each), controls: aside };
+      const below = (height - top - 94) * shape;
+      return { map, sum: matrix(x, map.y, each), controls: box(0, top - 10, width, 64),
+        added: matrix(map.x, top + 84, Math.min(width - map.x, below)) };
     }
-    const map = matrix(28, 42, step === REVEAL ? half : width * 0.5), top = map.height + 56;
-    return { map, second: step === REVEAL && matrix(36 + half, 42, half), controls: box(0, top, width, room),
-      bars: box(8, top + room, width - 8, height - top - room) };
+    const room = 120; // of the controls
+    if (wide) {
+      const map = matrix(34, 46, width * 0.46 - 34), x = width * 0.46 + 24, top = room + 20;
+      return { map, controls: box(x, 20, width - x, room), bars: box(x, top, width - x, Math.min(height - top, 430)) };
+    }
+    const map = matrix(28, 42, width * 0.5), top = map.height + 56;
+    return { map, controls: box(0, top, width, room), bars: box(8, top + room, width - 8, height - top - room) };
   }
 
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
@@ -219,7 +227,7 @@ class Alpha extends Scene {
   }
 
   drawAdded({ x, y, width }) {
-    const { words } = this.stage, values = Array.from({ length: this.spectrum.rank }, (_, k) => k + 1);
+    const { words } = this.stage, values = tables().map((_, k) => k + 1);
     parts.drawSlider(this.paint, "added", { x: x + 14, y: y + 8, width: width - 28 }, {
       name: words.added, values, at: this.k - 1, colour: parts.methodColour("data", this.stage.dark), text: String,
       set: (to) => {
@@ -265,19 +273,12 @@ class Alpha extends Scene {
     parts.drawAxes(this.paint, "bars", plot);
     shares.forEach((share, k) => {
       const x = plot.x(k + 0.65), y = plot.y(Math.max(share, LEAST)), counts = share > data.TOLERANCE;
-      const look = { opacity: this.step === FREE || k < this.k ? 1 : 0.3 };
       this.paint.put("lines", `bar${k}`, "rect", { x, y, width: plot.x(k + 1.35) - x,
-        height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)", look) });
-      if (k >= data.FEW || !counts || (this.step === REVEAL && k >= this.k)) return;
+        height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)") });
+      if (k >= data.FEW || !counts) return;
       this.paint.put("labels", `size${k}`, "text", { x: plot.x(k + 1), y: y - 9, class: "size" }, inPercent(share));
     });
     const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
     this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });
-    if (this.step !== REVEAL || !Array.isArray(this.told)) return;
-    const x = plot.x(this.chosen + 0.5), [anchor, by] = this.chosen > 6 ? ["end", -8] : ["start", 8];
-    const mine = parts.strokeOf("var(--guess)", 4);
-    this.paint.put("lines", "mine", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...mine });
-    const look = { anchor, colour: "var(--guess)" };
-    parts.drawText(this.paint, "mine name", x + by, plot.top + 8, filled(words.mine, this.facts()), look);
   }
 }

@@ -13,7 +13,7 @@ const SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 12
 const LANDMARKS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20];
 const ADDED = [1, 2, 3, 5, 10, 20, 40]; // of the question
 const PLAYGROUND = [1, 2, 3, 4, 6, 8, 12, 20, 30, 50, 100]; // that it offers
-const FEW = 6, EXTENT = 1.2, POINTS = 121, MANY = START, SECONDS = 5, LEAST = 0.02, MOST = 3;
+const FEW = 6, EXTENT = 1.2, POINTS = 121, MANY = 40, SECONDS = 5, LEAST = 0.02, MOST = 3;
 const DOTTED = { "stroke-dasharray": "2 4" }, DASHED = { "stroke-dasharray": "7 5" };
 
 export const curves = once(() => {
@@ -135,13 +135,15 @@ class Fourier extends Scene {
   drawRow(box) {
     const { words, dark } = this.stage, orange = parts.methodColour("fourier", dark), { lit, waves } = this;
     const ticks = [-1, 0, 1].map((value) => [value, number(value, 0)]);
-    const name = filled(this.m > MANY ? words.some : words.row, this.facts());
+    const counted = filled(this.m > MANY ? words.some : words.row, this.facts());
+    const name = this.step === QUESTION ? words.height : counted; // there the slider has their number
     const low = this.step === QUESTION ? -2.1 : -1.1; // twice one wave needs room
     const plot = parts.chart(box, { ends: [-EXTENT, EXTENT], ticks, name: words.place },
       { ends: [low, 2.1], ticks, name });
     parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
-    const thin = parts.strokeOf(orange, 1, { opacity: lit && lit !== "m" ? 0.12 : 0.4 });
+    const faint = lit && lit !== "m" ? 0.12 : 0.4, many = Math.max(1, Math.sqrt(waves.length / START));
+    const thin = parts.strokeOf(orange, 1, { opacity: faint / many });
     const wavy = { ...thin, ...ofTerm("omega") };
     waves.slice(-MANY).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));
     const ink = parts.methodColour("exact", dark);

@@ -148,6 +148,9 @@ class Kernel extends Scene {
       if (on) this.paint.put("lines", `cell${k}`, "rect", { ...cell(k), ...look });
     });
     if (this.step !== GUESS) return;
+    const lines = Array.from({ length: SIDE - 1 }, (_, k) => (k + 1) * width);
+    const d = lines.map((by) => `M${x + by} ${y}v${whole}M${x} ${y + by}h${whole}`).join("");
+    this.paint.put("back", "grid", "path", { d, ...parts.strokeOf("var(--line)", 1, { opacity: 0.35 }) });
     const pad = { ...this.square, class: "reach", style: "stroke:none", role: null, tabindex: null };
     this.paint.grip("grips", "pad", "rect", pad, {
       drag: (px, py) => this.brushOn(this.cellAt(px, py)),

@@ -9,7 +9,7 @@ import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { filled, number } from "../kit/words.js";
 import {
   BEST, C, EXTENT, LEVELS, MOST, SIDE, SITES, START, bowl, crossed, curvatures, distance, gradientPath, kinks,
-  landscape, nearRings, newtonPath, ring,
+  landscape, nearRings, newtonPath, ring, slopes,
 } from "../examples/descent.js";
 import { hundredths } from "../examples/documents.js";
 import { GRADES, playground, queryOf } from "../examples/turning.js";
@@ -66,9 +66,12 @@ class Newton extends Scene {
   facts() {
     const { lowest, gradient, value } = bowl(this.w), gap = this.placed ? distance(this.placed, bowl(START).lowest) : 0;
     const slow = this.gradient.length - 1, n = this.newton.length - 1, { words } = this.stage;
-    const [across, along] = curvatures(this.w).map((one) => number(one, 0));
+    const [parts, by] = [slopes(this.w), curvatures(this.w)], [across, along] = by.map((one) => number(one, 0));
+    const [slopeAcross, slopeAlong] = parts.map((one) => number(one, 0));
+    const [stepAcross, stepAlong] = parts.map((one, k) => number(one / by[k], 1));
     return {
-      C: String(C), across, along, gap: number(gap), step: number(distance(START, bowl(START).lowest)),
+      C: String(C), across, along, slopeAcross, slopeAlong, stepAcross, stepAlong,
+      gap: number(gap), step: number(distance(START, bowl(START).lowest)),
       crossed: String(crossed(this.w, lowest).length), newton: filled(n === 1 ? words.step : words.steps, { n }),
       gradient: slow > MOST ? filled(words.more, { most: MOST }) : String(slow), value: number(value, 1),
       slope: number(Math.hypot(...gradient), 1), shrunk: String(SHRUNK), first: number(bowl(lowest).value, 1),

@@ -263,10 +263,10 @@ class Pairs extends Scene {
     const middle = [0, 1].map((axis) => mix(from[axis], to[axis], 0.5) - 2.2 * off[axis]), [x, y] = this.at(middle);
     this.paint.put("over", "t name", "text", { x, y, class: `name${lit}${sign}` }, "t");
     FORMULA_PAIR.forEach((k, which) => {
-      const [px, py] = this.at(this.places[k]);
+      const [px, py] = this.at(this.places[k]), left = px + [18, -29][which]; // xⱼ away from the arrow's name
       const named = this.lit === ["xi", "xj"][which] ? "name lit" : "name";
-      this.paint.put("over", `x${which}`, "text", { x: px + 18, y: py - 18, class: named }, "x");
-      this.paint.put("over", `index${which}`, "text", { x: px + 29, y: py - 11, class: `${named} index` }, "ij"[which]);
+      this.paint.put("over", `x${which}`, "text", { x: left, y: py - 18, class: named }, "x");
+      this.paint.put("over", `index${which}`, "text", { x: left + 11, y: py - 11, class: `${named} index` }, "ij"[which]);
     });
   }
 
