@@ -266,7 +266,8 @@ class Pairs extends Scene {
       const [px, py] = this.at(this.places[k]), left = px + [18, -29][which]; // xⱼ away from the arrow's name
       const named = this.lit === ["xi", "xj"][which] ? "name lit" : "name";
       this.paint.put("over", `x${which}`, "text", { x: left, y: py - 18, class: named }, "x");
-      this.paint.put("over", `index${which}`, "text", { x: left + 11, y: py - 11, class: `${named} index` }, "ij"[which]);
+      const index = { x: left + 11, y: py - 11, class: `${named} index` };
+      this.paint.put("over", `index${which}`, "text", index, "ij"[which]);
     });
   }
 
