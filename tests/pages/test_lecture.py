@@ -301,6 +301,12 @@ def test_the_page_starts_with_an_example_that_can_be_edited_and_undone(open_by_m
     assert len(app.session_state[KEY].views) == 3
     app.button(key="lecture-undo").click().run()
     assert len(app.session_state[KEY].views) == 4
+    app.button(key="lecture-undo").click().run()
+    assert app.session_state[KEY].views[0] == example().views[1]
+    app.button(key="lecture-undo").click().run()
+    assert app.session_state[KEY] == example()
+    app.button(key="lecture-undo").click().run()
+    assert "lecture-undo" not in [one.key for one in app.button], "nothing is left to undo"
     assert not app.exception
 
 

@@ -211,7 +211,7 @@ def _ways(sequence: Sequence) -> None:
             key="lecture-save",
             on_click="ignore",
         )
-    if st.session_state.get(BEFORE) is not None:
+    if st.session_state.get(BEFORE):
         st.button(words.UNDO, key="lecture-undo", icon=":material/undo:", type="tertiary", on_click=_undo)
     with st.expander(words.LOAD):
         _load()
@@ -233,7 +233,9 @@ def _follow(place: Place) -> None:
 
 
 def _undo() -> None:
-    _replace(st.session_state[BEFORE])
+    *earlier, last = st.session_state[BEFORE]
+    _replace(last)
+    st.session_state[BEFORE] = earlier
 
 
 def _load() -> None:
