@@ -325,7 +325,7 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
             assert main.evaluate(_SHORTENED) == []
             assert sidebar(page).evaluate(_BELOW) == []
             menu = box(page.get_by_test_id("stHeader"))
-            for control in main.locator(f"{_HEAD} button").filter(visible=True).all():
+            for control in main.locator(f"{_HEAD} :is(button, [data-testid=stSelectbox])").filter(visible=True).all():
                 assert box(control)["y"] >= menu["y"] + menu["height"]
             if name and name not in OF_STORE:
                 assert box(main.locator(FIGURE))["y"] <= 360
