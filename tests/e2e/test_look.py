@@ -60,6 +60,14 @@ _SHORTENED = """main => [...main.querySelectorAll('input[role=combobox], .stMark
     .filter(one => one.offsetParent && one.offsetWidth > 40 && one.scrollWidth > one.clientWidth + 1)
     .filter(one => !one.closest('[class*="ways-sequence"], details:not([open]) > :not(summary)'))
     .map(one => one.value || one.textContent)"""
+_SMALL = """main => [...main.querySelectorAll(
+    `:is([data-testid=stCaptionContainer], .st-key-effect, .st-key-what-if-edits, .st-key-what-if-training) p,
+    .st-key-what-if-table :is(td, th)`
+)].filter(one => one.getClientRects().length && one.textContent)
+    .filter(one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom < 17.9)
+    .map(one => one.textContent)"""
+"""Texts that an audience reads, in smaller letters than 18 pixels."""
+_HIDDEN_BESIDE = "table => table.scrollWidth - table.clientWidth"
 _BELOW = """sidebar => [...sidebar.querySelectorAll('button, input, [role=slider], summary, a')]
     .filter(one => one.offsetParent && !one.closest('details:not([open]) > :not(summary)'))
     .filter(one => one.getBoundingClientRect().bottom > innerHeight)
@@ -325,7 +333,10 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
             assert main.evaluate(_SHORTENED) == []
             assert sidebar(page).evaluate(_BELOW) == []
             menu = box(page.get_by_test_id("stHeader"))
-            for control in main.locator(f"{_HEAD} button").filter(visible=True).all():
+            assert main.evaluate(_SMALL) == []
+            for control in (
+                main.locator(f"{_HEAD} :is(button, [data-testid=stSelectbox])").filter(visible=True).all()
+            ):
                 assert box(control)["y"] >= menu["y"] + menu["height"]
             if name and name not in OF_STORE:
                 assert box(main.locator(FIGURE))["y"] <= 360
@@ -334,6 +345,9 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
             if name == "what_if":
                 rows = box(main.locator(".st-key-ranked .view"))
                 assert rows["y"] + rows["height"] <= 720
+                effects = box(main.locator(".st-key-what-if-table"))
+                assert effects["y"] + effects["height"] <= 720
+                assert main.locator(".st-key-what-if-table").evaluate(_HIDDEN_BESIDE) == 0
 
 
 def test_a_presentation_enlarges_the_first_figure(server: Server, page: Page) -> None:

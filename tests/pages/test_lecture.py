@@ -301,6 +301,12 @@ def test_the_page_starts_with_an_example_that_can_be_edited_and_undone(open_by_m
     assert len(app.session_state[KEY].views) == 3
     app.button(key="lecture-undo").click().run()
     assert len(app.session_state[KEY].views) == 4
+    app.button(key="lecture-undo").click().run()
+    assert app.session_state[KEY].views[0] == example().views[1]
+    app.button(key="lecture-undo").click().run()
+    assert app.session_state[KEY] == example()
+    app.button(key="lecture-undo").click().run()
+    assert "lecture-undo" not in [one.key for one in app.button], "nothing is left to undo"
     assert not app.exception
 
 
@@ -521,16 +527,31 @@ def test_lessons_of_a_lecture_are_told_apart(open_page: Opener) -> None:
 
 
 def test_views_of_one_page_differ_by_their_settings_in_the_list(open_page: Opener) -> None:
-    query = {"data": "a*b", "c": "-1", "loss": "hinge", "seed": "0"}
-    views = (View("train", query), View("train", {}), View("playground", query), View("data", query))
+    query = {"data": "a*b", "fold": "Fold1", "c": "-1", "loss": "hinge", "seed": "0"}
+    plane = {**query, "pset": "Ring", "peach": "20", "pmap": "Nyström", "pm": "6", "pc": "2"}
+    views = (View("train", query), View("train", {}), View("playground", plane), View("data", query))
     app = open_page("lecture", seq=Sequence("", views).packed())
     listed = [one.value for one in app.main.markdown]
     assert listed[-4:] == [
-        "1. Train :small[a&#42;b, C = 2⁻¹, Loss = hinge]",
+        "1. Train :small[a&#42;b, Fold 1, C = 2⁻¹, Loss = hinge]",
         "2. Train",
-        "3. Playground",
-        "4. Data :small[a&#42;b]",
+        "3. Playground :small[Documents of each query = 20, Feature map = Nyström, m = 6, C = 2²]",
+        "4. Data :small[a&#42;b, Fold 1]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("How many? (ü)", "How-many-ü.json"),
+        ("../a\\b_c", "a-b-c.json"),
+        ("x" * 100, f"{'x' * 60}.json"),
+        ("", "lecture.json"),
+        ("…", "lecture.json"),
+    ],
+)
+def test_a_saved_file_has_the_title_of_its_lecture(title: str, name: str) -> None:
+    assert lecture.file_name(title) == name
 
 
 @pytest.mark.parametrize("view", example().views, ids=lambda view: view.page)

@@ -10,7 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from ui.controls.navigation import ENTRIES, ICON
 from ui.learn import home as views
-from ui.learn.home_words import DOORS
+from ui.learn.home_words import DOORS, JOIN
 from ui.shell import words
 
 
@@ -41,6 +41,12 @@ def test_home_says_a_sentence_of_every_other_page(open_page: Opener) -> None:
     links = [link.proto.label for link in open_page("home", m=5, exact="false").get("page_link")]
     assert links[len(DOORS) :] == [entry.sentence for entry in ENTRIES[1:]]
     assert all(entry.about.endswith("?") for entry in ENTRIES[1:])
+
+
+def test_home_leads_a_student_to_the_field_for_the_code_of_a_class(open_page: Opener) -> None:
+    links = open_page("home", m=5, exact="false").get("page_link")
+    assert [link.proto.page for link in links if link.proto.label == JOIN] == ["lecture"]
+    assert open_page("lecture").text_input(key="join-class").value == ""
 
 
 @pytest.mark.parametrize("asked", ["a/no-such-page", "/", "  ", " train ", "../train/", "x\n/ "])

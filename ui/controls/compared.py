@@ -32,7 +32,7 @@ WAITING = "compare-waits-for"
 """Session key of sent runs that do not exist yet."""
 MOST = 200
 """Largest number of runs opened, and in an address."""
-_ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
+ID = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16})?|i[0-9a-f]{15}")
 """Digests of runs, ids of studies, and keys of imported runs."""
 
 
@@ -42,8 +42,8 @@ def chosen(key: str) -> list[str]:
     written = f"{key}-written"  # the value last written to the address
     if key not in state or told not in (None, state.get(written)):  # from a link of another page
         asked = told.split(",") if told else []
-        state[key] = _unlike(one for one in asked if _ID.fullmatch(one))
-        if unknown := [one for one in asked if one and not _ID.fullmatch(one)]:
+        state[key] = _unlike(one for one in asked if ID.fullmatch(one))
+        if unknown := [one for one in asked if one and not ID.fullmatch(one)]:
             report_invalid(key, ",".join(unknown))
     found: list[str] = state[key]
     state[written] = ",".join(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rankviz.common.numbers import superscript
 from rankviz.common.settings import Powers, Setting
 from rankviz.learning.losses import LOSS_WEIGHT
+from rankviz.runs.description import fold_title
 from ui.controls.setting_controls import Control, control_of
 from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
@@ -140,14 +141,20 @@ def params_in_words(params: Mapping[str, str], unread: Callable[[Setting], str])
 
     The defaults of both C differ by data set: the model's is always named, the baseline's never.
     """
-    parts = [shortened(params[key]) for key in ("data", "fold", VIEW) if key in params]
-    for setting in all_settings():
+    named = {**params, "fold": fold_title(params["fold"])} if "fold" in params else params
+    parts = [shortened(named[key]) for key in ("data", "fold", VIEW) if key in named]
+    read = (one for one in all_settings() if not unread(one))
+    return ", ".join([*parts, *settings_in_words(params, read)])
+
+
+def settings_in_words(params: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
+    """Name C and the changed ones of these settings in an address."""
+    for setting in settings:
         text, control = params.get(setting.key), control_of(setting)
         default = control.label(setting.key, control.to_widgets(setting.default)[setting.key])
         usual = setting is not LOSS_WEIGHT and _alike(text or default, default)
-        if text and setting is not BASELINE_C and not usual and not unread(setting):
-            parts.append(f"{_name(setting)} = {_format_asked(setting, text)}")
-    return ", ".join(parts)
+        if text and setting is not BASELINE_C and not usual:
+            yield f"{_name(setting)} = {_format_asked(setting, text)}"
 
 
 def query_params(values: Mapping[str, Any]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from rankviz.plots.style import style_of
 from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, method_label, short_labels
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
-from ui.controls.compared import choose, chosen
+from ui.controls.compared import ID, choose, chosen
 from ui.controls.curves import approximate_specs
 from ui.controls.link import shortened
 from ui.controls.settings import METHOD, baseline, spec_from_state
@@ -167,19 +167,20 @@ def _pin(spec: RunSpec) -> None:
 def menu(place: Any, label: str, options: Mapping[str, Option], default: str, key: str, hint: str) -> Option:
     """Draw a menu of models with a key in the address; return the chosen one.
 
-    The address has the options' own texts, because labels of pins depend on the other pins. An unknown text,
-    such as that of a removed pin, is reported, and the default used.
+    The address has the options' own texts, because labels of pins depend on the other pins. For an unknown
+    text the default is used. This is reported, except for a pin that the visitor removed.
     """
     state, kept = st.session_state, f"chosen-{key}"
     if kept not in state and key in st.query_params:
         state[kept] = st.query_params[key]
     chosen = state.get(kept, default)
     if chosen not in options:
-        asked = shortened(chosen)
-        st.warning(
-            words.NO_SUCH_MODEL.format(label=label, asked=asked, shown=options[default].label),
-            icon=":material/link_off:",
-        )
+        if chosen not in state.get(_PINNED, ()):
+            asked = words.RUN_OF_LINK if ID.fullmatch(chosen) else shortened(chosen)
+            st.warning(
+                words.NO_SUCH_MODEL.format(label=label, asked=asked, shown=options[default].label),
+                icon=":material/link_off:",
+            )
         chosen = default
         del state[kept]
     if len(options) > 1:

@@ -50,7 +50,9 @@ LONGEST_TEXT, LONGEST_VALUE = 1000, 2000
 MOST_BYTES = 200_000
 """Most bytes of a file, and of an unpacked link."""
 KEY, BEFORE = "sequence", "sequence-before"
-"""Session keys of the visitor's sequence, and of the one before the last change."""
+"""Session keys of the visitor's sequence, and of those before the last changes."""
+MOST_BEFORE = 20
+"""Most changes that can be undone."""
 _FOLLOWED = "sequence-followed"
 _OWN = ("seq", "class", "at", "job", "large", "alone")
 FORMAT = "rankviz sequence"
@@ -180,8 +182,9 @@ def own() -> Sequence:
 
 
 def change(new: Sequence) -> None:
-    """Replace the visitor's sequence; the one before can be restored."""
-    st.session_state[BEFORE] = own()
+    """Replace the visitor's sequence; the ones before can be restored."""
+    if (before := own()) != new:
+        st.session_state[BEFORE] = [*st.session_state.get(BEFORE, ()), before][-MOST_BEFORE:]
     st.session_state[KEY] = new
     _KEPT.pop(visitor(), None)
     if new.views and len(packed := new.packed()) <= LONGEST_KEPT:

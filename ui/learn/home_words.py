@@ -22,8 +22,10 @@ LEARNS = (
     "lower ranks less. **NDCG** divides the sum by that of the best order.\n\n"
     "A model learns such weights from **preference pairs**: two documents of one query with different grades."
 )
+JOIN = "Join a class with a code"
 DOORS = (
     ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),
+    ("lecture", ":material/groups:", JOIN),
     ("lecture", ":material/co_present:", "**Teach**: lead a class through lessons and pages"),
     ("data", ":material/upload:", "**Research**: your own data, from the Data page on"),
 )

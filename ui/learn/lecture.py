@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
 from ui.controls.lesson_texts import texts
-from ui.controls.link import params_in_words
+from ui.controls.link import params_in_words, settings_in_words
 from ui.controls.navigation import ENTRIES
 from ui.controls.sequence import (
     BEFORE,
@@ -30,6 +31,7 @@ from ui.controls.sequence import (
 )
 from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, STEP, STEPS
+from ui.learn.playground import SETTINGS
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import AT, KEPT_ALONE, LARGE, is_on
@@ -40,7 +42,7 @@ from ui.work.classes import CLASSES, LENGTH
 LONGEST_LINK = 6000
 """Letters of a link that all browsers and most servers accept."""
 _FROM_LINK, _CLASS, _VERSION = "sequence-from-link", "lecture-class", "lecture-version"
-_LONGEST_TITLE = 100
+_LONGEST_TITLE, _LONGEST_NAME = 100, 60
 
 
 def show() -> None:
@@ -96,9 +98,12 @@ def _name(view: View) -> str:
 
 
 def _state(view: View) -> str:
-    """Return the data and settings of a view, in small letters; "" if its page has its own documents."""
+    """Return the data and settings of a view, in small letters; "" for other pages with own documents."""
     entry = next(one for one in ENTRIES if one.file == view.page)
-    said = "" if entry.own else params_in_words(view.query, entry.unread)
+    if view.page == "playground":
+        said = ", ".join(settings_in_words(view.query, SETTINGS))
+    else:
+        said = "" if entry.own else params_in_words(view.query, entry.unread)
     return f" :small[{said}]" if said else ""
 
 
@@ -206,12 +211,12 @@ def _ways(sequence: Sequence) -> None:
         st.download_button(
             words.SAVE,
             sequence.json(),
-            "lecture.json",
+            file_name(sequence.title),
             "application/json",
             key="lecture-save",
             on_click="ignore",
         )
-    if st.session_state.get(BEFORE) is not None:
+    if st.session_state.get(BEFORE):
         st.button(words.UNDO, key="lecture-undo", icon=":material/undo:", type="tertiary", on_click=_undo)
     with st.expander(words.LOAD):
         _load()
@@ -226,6 +231,12 @@ def _ways(sequence: Sequence) -> None:
         )
 
 
+def file_name(title: str) -> str:
+    """Return the name of a lecture's file: its title in letters, digits and hyphens."""
+    plain = re.sub(r"[\W_]+", "-", title).strip("-")
+    return f"{plain[:_LONGEST_NAME].rstrip('-') or 'lecture'}.json"
+
+
 def _follow(place: Place) -> None:
     """Draw Start, and how to present; a class has its own, by which its lecturer is followed."""
     st.html(place.link(1, words.START, "lecture-start"))
@@ -233,7 +244,9 @@ def _follow(place: Place) -> None:
 
 
 def _undo() -> None:
-    _replace(st.session_state[BEFORE])
+    *earlier, last = st.session_state[BEFORE]
+    _replace(last)
+    st.session_state[BEFORE] = earlier
 
 
 def _load() -> None:

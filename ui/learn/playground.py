@@ -71,6 +71,8 @@ PLANE_SEED = replace(
     help=words.SEED_HELP,
     key="pseed",
 )
+SETTINGS = (PLANE, EACH, MAP, M, C, PLANE_GAMMA, PLANE_LOSS, PLANE_SEED)
+"""All settings of the page."""
 OF = {M: N_COMPONENTS, PLANE_GAMMA: GAMMA}
 """The feature map's setting for each of these: read if the map reads it."""
 

@@ -46,6 +46,7 @@ REFUSED = "Your browser sent a value that its control cannot have; the control h
 IGNORED = "This page ignores {named} in its link."
 NOT_READ_YET = "Used after the training: {named}."
 NO_SUCH_MODEL = "{label}: {asked} is not available; showing {shown}."
+RUN_OF_LINK = "the run of this link"
 PINS_LEFT_OUT = "Only valid pins are shown, at most {most}."
 PIN_RUN = "Keep in the figure (up to {most})."
 # test results, selected queries, features, figures
