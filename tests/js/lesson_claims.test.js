@@ -173,6 +173,14 @@ test("regularisation: the gap of the true curve is 0, of one 0.1 above it 0.1", 
   close(regularisation.gapOf(values.map((value) => value + 0.1)), 0.1, 1e-12);
 });
 
+test("regularisation: with the smallest C all pairs pull nearly alike", () => {
+  const { pairs, scores } = wrong.trained(wrong.EXPONENTS[0]);
+  const margins = Array.from(pairs.winner, (i, k) => scores[i] - scores[pairs.loser[k]]);
+  assert.ok(Math.min(...margins) < 0 && Math.max(...margins) > 0, "right and wrong pairs");
+  const pulls = margins.map((margin) => 1 - margin);
+  assert.ok(Math.max(...pulls) / Math.min(...pulls) < 1.25);
+});
+
 test("alpha: the rank is far below what the grades allow, and errors hide that", () => {
   const model = dual.trained(alpha.START), { rows, columns } = model;
   const { rank } = dual.spectrum(model.values, rows, columns);

@@ -266,6 +266,20 @@ test("lesson 9: the slider takes tables away and adds them, and says which cells
   assert.deepEqual(found, [174, 84, 77, 0]);
 });
 
+test("lesson 9: what the margin lacks has one sign, also when the margin is negative", () => {
+  const scene = SCENES.alpha(stageOf(read("alpha"))), found = new Set();
+  scene.show(3, "shown", false);
+  const { values, rows, columns } = scene.model;
+  for (let k = 0; k < rows * columns; k++) {
+    scene.choose(Math.floor(k / columns), k % columns);
+    const { row, column } = scene.example, [, sign, by] = /^1 ([+−]) (\d\.\d{3})$/.exec(scene.facts().lack);
+    found.add(sign);
+    const lack = 1 + Number(`${sign}${by}`.replace("−", "-"));
+    assert.ok(Math.abs(0.0625 * lack - values[row * columns + column]) < 1e-4);
+  }
+  assert.equal(found.size, 2);
+});
+
 test("lesson 9: another pair has its own row, column and α, and a crossed cell is no pair", () => {
   const stage = stageOf(read("alpha")), scene = SCENES.alpha(stage), box = () => scene.boxes().map;
   scene.show(3, "shown", false);

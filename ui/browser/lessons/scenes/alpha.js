@@ -82,6 +82,7 @@ class Alpha extends Scene {
     const { rows, columns, values, winners, losers, scores } = this.model, { rank, energy } = this.spectrum;
     const { row, column } = this.example, away = (this.chosen ?? 0) - rank;
     const pulls = values.filter((value) => value > 0).length;
+    const margin = scores[winners[row]] - scores[losers[column]], t = number(margin, 3);
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
@@ -90,7 +91,7 @@ class Alpha extends Scene {
       energy: rank <= data.FEW ? "100 %" : energy > 0.9999 ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
       share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
       fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
-      t: number(scores[winners[row]] - scores[losers[column]], 3), a: number(values[row * columns + column], 3),
+      t, lack: margin < 0 ? `1 + ${t.slice(1)}` : `1 − ${t}`, a: number(values[row * columns + column], 3),
       twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
     };
     return texts(found);
