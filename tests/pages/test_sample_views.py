@@ -12,7 +12,7 @@ from test_home_train import decoded, lines
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.metrics.significance import crossed_interval
 from rankviz.models.methods import METHODS
-from ui.study.ndcg_vs_m_words import INFOS
+from ui.shell.words import NO_POINT_ASKED
 from ui.work import jobs
 
 SPEC = RunSpec("synthetic-demo", n_components=10, C=2.0**-4, gamma=2.0**-2)
@@ -68,7 +68,7 @@ def test_what_takes_long_is_offered_with_its_cost(open_page: Opener, monkeypatch
     monkeypatch.setattr(jobs, "LIVE_IN_ALL", 0.0)
     app = open_page("ndcg_vs_m", view="Learning curve", **QUICK)
     assert "Training these" in words(app)
-    assert INFOS["no sample"] in words(app)
+    assert NO_POINT_ASKED in words(app)
     assert app.slider(key="curvedraws").value == 2
 
 
