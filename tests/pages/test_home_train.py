@@ -184,6 +184,12 @@ def test_home_answers_how_many_features_are_enough(open_page: Opener) -> None:
     assert heading.endswith("(NDCG@10, 40 queries).")
 
 
+def test_home_says_so_far_while_runs_are_missing(open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = home.run_or_submit
+    monkeypatch.setattr(home, "run_or_submit", lambda specs, title: [*every(specs, title=title)[:-1], None])
+    assert open_page(None, m=50).header[1].value.startswith("So far, ")
+
+
 def test_the_query_that_opens_is_typical_of_the_difference(open_page: Opener) -> None:
     linear, kernel = execute(SPEC.linear(2.0**-10)), execute(SPEC)
     apart = kernel.metrics["vali"]["NDCG@10"] - linear.metrics["vali"]["NDCG@10"]

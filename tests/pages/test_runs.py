@@ -307,6 +307,7 @@ def test_failed_runs_say_why(open_page: Opener, store: RunStore, made: list[RunR
 def test_a_study_narrows_the_list(open_page: Opener, store: RunStore, made: list[RunRecord]) -> None:
     study = store.studies.submit(Study(digest_of(ME), "seeds"), [made[3].spec, made[4].spec])
     app = open_page("runs", study=f"seeds · {study[:6]}")
+    assert not app.warning, "the study of the address is there"
     assert len(rows(app)) == 2
     assert list(rows(app)["Seed"]) == [0, 1]
 

@@ -197,7 +197,7 @@ def runs_of_visitor() -> pd.DataFrame:
     if bool(found["own"].any()):
         keep_visitor()
     titles, asked = store.studies.titles(owner), st.query_params.get(filters.STUDY, "")
-    if asked and asked not in titles:
+    if asked and asked not in _named(titles).values():  # the menu writes its labels into the address
         st.warning(words.NO_STUDY)
     _of_link(found)
     with own_place():
@@ -222,10 +222,14 @@ def _of_link(found: pd.DataFrame) -> None:
         st.warning(words.LOST_RUNS.format(runs=counted(lost, "run")), icon=":material/link_off:")
 
 
+def _named(titles: dict[str, str]) -> dict[str, str]:
+    """Return the labels of studies; "" stands for all runs."""
+    return {"": "all"} | {one: f"{title} · {one[:6]}" for one, title in titles.items()}
+
+
 def _study(titles: dict[str, str]) -> str:
     """Draw the menu of studies; return the chosen one, "" for none."""
-    options = {"": "all"} | {one: f"{title} · {one[:6]}" for one, title in titles.items()}
-    return str(Bound().menu(filters.STUDY, "Study", options, help="Runs requested together."))
+    return str(Bound().menu(filters.STUDY, "Study", _named(titles), help="Runs requested together."))
 
 
 def nothing_yet() -> None:

@@ -26,6 +26,7 @@ from ui.shell.components import SCRIPTS, mount
 from ui.shell.figures import definition_caption, report_ties, report_untrained, sentence, show_figure
 from ui.shell.locks import locked
 from ui.shell.texts import describe
+from ui.shell.words import SO_FAR
 from ui.study.ndcg_vs_m_words import enough
 from ui.work.jobs import run_or_submit
 
@@ -39,22 +40,27 @@ def headline(state: Any, data: RankingData) -> None:
     own = None if spec in (linear, *curves) else spec
     place, training = st.container(), st.container()  # the figure keeps its place
     with training:
-        found = _trained(linear, curves, own)
+        found, whole = _trained(linear, curves, own)
     if found:
         with place:
             report_untrained(found[0])
             if len(curves) < len(approximations()):
                 report_left_out(approximate_specs(state)[1])
-            _curves(spec, curves, data, found, own)
+            _curves(spec, curves, data, found, own, whole)
 
 
 def _curves(
-    spec: RunSpec, curves: list[RunSpec], data: RankingData, found: list[RunRecord], own: RunSpec | None
+    spec: RunSpec,
+    curves: list[RunSpec],
+    data: RankingData,
+    found: list[RunRecord],
+    own: RunSpec | None,
+    whole: bool,
 ) -> None:
-    """Draw the figure of the existing records, and a sentence about them."""
+    """Draw the figure of the existing records, and a sentence about them, which says if some are missing."""
     runs = tuple((record.spec.hash, *record.seconds.items()) for record in found)
     looks, marked = tuple(map(look_of, curves)), spec.n_components if is_curve(spec) else None
-    told = _told(runs, looks, (own or curves[0]).hash, marked, found, own or curves[0])
+    told = _told(runs, looks, (own or curves[0]).hash, marked, whole, found, own or curves[0])
     show_figure(
         told.figure,
         told.table,
@@ -85,6 +91,7 @@ def _told(
     looks: tuple[str, ...],
     own: str,
     marked: int | None,
+    whole: bool,
     _found: list[RunRecord],
     _own: RunSpec,
 ) -> _Told:
@@ -93,17 +100,21 @@ def _told(
     answer = enough(_found, "vali", METRIC, looks)
     figure = metric_vs_m.metric_figure(table, marked)
     beside_linear = _reading(_found[0], _found[1:], _own)
-    return _Told(figure, table, sentence(answer) if answer else "", beside_linear)
+    so_far = "" if whole else SO_FAR
+    return _Told(figure, table, sentence(so_far + answer) if answer else "", beside_linear)
 
 
-def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> list[RunRecord]:
-    """Return the existing records, the linear one first; none without it and at least one other."""
+def _trained(linear: RunSpec, curves: list[RunSpec], own: RunSpec | None) -> tuple[list[RunRecord], bool]:
+    """Return the existing records, the linear one first, and True if none is missing.
+
+    There are no records without the linear one and at least one other.
+    """
     grid = sorted({*GRID, *(curve.n_components for curve in curves)})
     wanted = [linear, *(curve.but(n_components=m) for curve in curves for m in grid)]
     wanted += [own] if own else []
     first, *others = run_or_submit(wanted, title=f"NDCG against m, {linear.dataset}")
     there = [record for record in others if record is not None]
-    return [first, *there] if first is not None and there else []
+    return [first, *there] if first is not None and there else [], len(there) == len(others)
 
 
 def _about(curves: list[RunSpec]) -> str:

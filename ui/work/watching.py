@@ -104,6 +104,8 @@ def _progress(
     told = f" · {note}" if status.live and note else ""  # in one line: the row keeps its height
     done = len(ready | counted.intersection(status.specs[index] for index in status.finished))
     share = min(1.0, (done + status.under_way(counted - ready)) / len(counted))
+    if status.state in ("stopped", "failed"):  # its sentence counts the job's runs
+        share = status.fraction
     row.progress(share, f"{title}{_words(status, done, len(counted))}{told}")
     if status.owner == visitor() and status.live == was_live:  # otherwise the page is about to be redrawn
         _button(row, status, place)
