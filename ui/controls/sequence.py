@@ -370,7 +370,7 @@ def _progress(place: Place) -> None:
         st.caption(words.CLASS_CLOSED)
     elif CLASSES.leads(place.code, visitor()):
         lesson = place.view.lesson if place.view is not None else ""
-        with st.container(key="class-progress", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(in_words(report, place.at), width="content")
             if lesson:
                 _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
