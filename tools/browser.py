@@ -196,9 +196,12 @@ _REST = """([quiet, most]) => new Promise(done => {
         // the first run of a server may end without a word and begin again (ui/controls/navigation.py)
         if (!text.trim()) return 'nothing is drawn';
         if (text.includes('The figure comes by itself')) return 'a job that nobody asked for';
-        const shown = text + main.scrollHeight, same = shown === before;
+        const shown = text + ' height ' + main.scrollHeight, last = before;
         before = shown;
-        return same ? '' : 'it keeps changing';
+        if (shown === last) return '';
+        const at = [...shown].findIndex((letter, i) => letter !== last?.[i]);
+        const part = all => JSON.stringify(all?.slice(Math.max(0, at - 20), at + 40) ?? '');
+        return `it keeps changing, from ${part(last)} to ${part(shown)}`;
     };
     const start = performance.now();
     let before = null, since = start;
@@ -219,7 +222,8 @@ def wait_settled(page: Page, seconds: float = SETTLE_SECONDS) -> None:
     while (left := deadline - time.monotonic()) > 0:
         try:
             why = page.evaluate(_REST, [1000 * QUIET_SECONDS, 1000 * max(left, 2 * QUIET_SECONDS)])
-        except Error:  # another page has been opened meanwhile
+        except Error as error:  # another page has been opened meanwhile
+            why = error.message
             page.wait_for_timeout(50)
             continue
         if not why:
