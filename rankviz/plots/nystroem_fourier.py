@@ -23,13 +23,12 @@ from rankviz.plots.style import (
     EVEN_COLOUR,
     GUIDE,
     add_line,
-    add_marks,
+    add_ring,
     add_strokes,
     finished,
     line_of,
     metric_range,
     ranks_of,
-    ring,
     style_of,
 )
 
@@ -324,8 +323,7 @@ def _add_draw(
         **place,
     )
     if not earlier and m in ms:
-        marker = ring(17, 2.5) | {"color": style_of(name).colour}
-        add_marks(fig, [m], values[ms == m], marker, showlegend=False, **place)
+        add_ring(fig, m, float(values[ms == m][0]), style_of(name).colour, **place)
 
 
 def disagreements(

@@ -6,7 +6,7 @@ const latest = {}; // data by the figure's key: who waits for a figure may have 
 
 export default function ({ data }) {
   latest[data.key] = data;
-  if (data.figure) update(data, JSON.parse(data.figure), 0);
+  if (data.figure) update(data, JSON.parse(data.figure, decoded), 0);
 }
 
 function update(data, figure, looks) {
@@ -17,9 +17,29 @@ function update(data, figure, looks) {
     return;
   }
   if (!chart.wanted) chart.on("plotly_afterplot", () => chart.data !== chart.wanted.data && draw(chart));
-  chart.wanted = figure;
+  chart.wanted = chart.wanted ? kept(chart.wanted, figure) : figure;
   chart.closest('[role="figure"]')?.setAttribute("aria-label", data.alt);
   draw(chart);
+}
+
+// The new figure with all parts of the last one that are equal: Plotly draws anew what is another object.
+function kept(last, now) {
+  if (typeof last !== "object" || typeof now !== "object" || !last || !now) return now;
+  if (ArrayBuffer.isView(now)) return now.length === last.length && now.every((one, i) => one === last[i]) ? last : now;
+  const keys = Object.keys(now);
+  for (const key of keys) now[key] = kept(last[key], now[key]);
+  return keys.length === Object.keys(last).length && keys.every((key) => now[key] === last[key]) ? last : now;
+}
+
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array, u2: Uint16Array, i1: Int8Array, u1: Uint8Array };
+
+// Plotly's own form of arrays, decoded: it would decode it at each drawing, into another object.
+function decoded(_, value) {
+  if (!value?.bdata) return value;
+  const flat = new ARRAYS[value.dtype](Uint8Array.from(atob(value.bdata), (letter) => letter.charCodeAt(0)).buffer);
+  const [rows, columns] = (value.shape ?? "").split(",").map(Number);
+  if (!columns) return flat;
+  return Array.from({ length: rows }, (row, i) => flat.subarray(i * columns, (i + 1) * columns));
 }
 
 // Streamlit owns what depends on theme and window; it draws its first content again when these change.
