@@ -253,7 +253,7 @@ def ring(size: Any, width: float = 3) -> dict[str, Any]:
 
 
 def add_ring(fig: go.Figure, x: float, y: float, colour: str, **place: Any) -> None:
-    """Add a ring around a point as a shape: where only shapes move, browsers draw a figure in a fifth of the time."""
+    """Add a ring around a point as a shape: browsers move shapes without drawing the traces again."""
     ends = {"xsizemode": "pixel", "ysizemode": "pixel", "x0": -8.5, "x1": 8.5, "y0": -8.5, "y1": 8.5}
     line = {"width": 2.5, "color": colour}
     fig.add_shape(type="circle", xanchor=x, yanchor=y, line=line, **ends, **place)

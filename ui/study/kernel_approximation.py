@@ -29,7 +29,7 @@ from ui.shell.texts import describe, escaped
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as texts
 from ui.study.kernel_approximation_computations import Comparison, errors
-from ui.work.folds import normalised
+from ui.work.folds import fold_of, normalised
 
 FIGURES = Figures(texts.ALTS, texts.CAPTIONS)
 
@@ -48,7 +48,7 @@ def asked(spec: RunSpec, place: DeltaGenerator, top: DeltaGenerator) -> Comparis
         return None
     shown = tuple(drawn_by(one) for one in own.values())
     named = next((variant for variant in shown if variant.map == spec.get("feature_map")), None)
-    compared = own[shown[0].map if named is None else named.map]
+    compared = own[shown[0].map if named is None else named.map].but(digest=fold_of(spec).digest)
     show_subject(place, about(compared))
     with top:
         _what_is_compared(spec, compared, shown)

@@ -16,6 +16,7 @@ from rankviz.common.errors import SettingError
 from rankviz.common.numbers import counted
 from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
+from rankviz.datasets.parts import take_queries
 from rankviz.features import EXACT, FEATURE_MAPS
 from rankviz.features.registry import RANK
 from rankviz.metrics import top_overlap
@@ -33,7 +34,7 @@ from ui.study import kernel_approximation_words as words
 from ui.study.kernel_approximation import about, drawn
 from ui.study.kernel_approximation_computations import QUERY_PART, Comparison
 from ui.study.ndcg_vs_m import affordable
-from ui.work.folds import fold_of, normalised
+from ui.work.folds import normalised
 from ui.work.jobs import run_or_submit
 from ui.work.runs import recall
 
@@ -103,10 +104,14 @@ class View:
         ]
         return pd.concat(found, ignore_index=True)
 
-    def errors_at_m(self, seed: int) -> dict[str, float]:
-        """Return the error of each map at m."""
-        rows = self.errors[(self.errors["seed"] == seed) & (self.errors["m"] == self.m)]
-        return dict(zip(rows["map"], rows["frobenius"], strict=True))
+    @cached_property
+    def at_m(self) -> dict[int, dict[str, float]]:
+        """The errors at m by seed and map."""
+        rows = self.errors[self.errors["m"] == self.m]
+        found: dict[int, dict[str, float]] = {}
+        for seed, name, error in zip(rows["seed"], rows["map"], rows["frobenius"], strict=True):
+            found.setdefault(seed, {})[name] = error
+        return found
 
 
 def draw(asked: Comparison) -> None:
@@ -125,7 +130,8 @@ def draw(asked: Comparison) -> None:
     with training:
         parts = run_or_submit(wanted, title=f"Nyström and Fourier, {asked.spec.dataset}") if wanted else []
     found = {spec: record for spec, record in zip(wanted, parts, strict=True) if record is not None}
-    _answer(head, view, found, runs, exact)
+    if found.keys() != in_memory.keys():
+        _answer(head, view, found, runs, exact)
     with third:
         _draws(view, list(found.values()))
     with fourth:
@@ -205,7 +211,7 @@ def _runs(view: View) -> tuple[Runs, list[RunSpec]]:
     except SettingError as error:
         report_left_out([str(error)])
         exact = []
-    digest = fold_of(asked.spec).digest
+    digest = asked.spec.digest
     return {key: spec.but(digest=digest) for key, spec in runs.items()}, [
         spec.but(digest=digest) for spec in exact
     ]
@@ -235,12 +241,13 @@ def _scores(view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> d
 
 def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> None:
     """Write the page's sentence, with the rankings if all their models exist."""
-    models, errors = _scores(view, found, runs, exact), view.errors_at_m(view.asked.seed)
+    models, errors = _scores(view, found, runs, exact), view.at_m[view.asked.seed]
     kept, n = [], int(np.diff(view.part.ptr)[view.query])
     if len(models) == len(view.names) + 1:
-        own = {name: record.scores[QUERY_PART] for name, record in models.items()}
-        overlaps = [top_overlap(own[name], own[EXACT], view.part, TOP) for name in view.names]
-        kept = [round(overlap.iloc[view.query] * min(TOP, n)) for overlap in overlaps]
+        part, rows = take_queries(view.part, [view.query]), view.part.query_slice(view.query)
+        own = {name: record.scores[QUERY_PART][rows] for name, record in models.items()}
+        overlaps = [top_overlap(own[name], own[EXACT], part, TOP) for name in view.names]
+        kept = [round(overlap.iloc[0] * min(TOP, n)) for overlap in overlaps]
     names = [style_of(name).name for name in view.names]
     told, top, query = [errors[name] for name in view.names], min(TOP, n), view.query_id
     text = words.answer(view.m, names, told, kept, top, query, of_query=view.of_query)
@@ -250,9 +257,7 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
 
 def _matrices(view: View) -> None:
     found = computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
-    titles = {
-        name: f"error {words.error_words(error)}" for name, error in view.errors_at_m(view.asked.seed).items()
-    }
+    titles = {name: f"error {words.error_words(error)}" for name, error in view.at_m[view.asked.seed].items()}
 
     def make() -> computations.Made:
         table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
@@ -308,7 +313,7 @@ def _draws(view: View, records: list[RunRecord]) -> None:
     if view.earlier:
         parts = []
         for seed in view.earlier:
-            errors = view.errors_at_m(seed)
+            errors = view.at_m[seed]
             parts.append(f"seed {seed}: {listed([words.error_words(errors[name]) for name in view.names])}")
         st.caption(words.EARLIER.format(m=view.m, told="; ".join(parts)))
         how = {"type": "tertiary", "on_click": _set_earlier, "args": ((),)}

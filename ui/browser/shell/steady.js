@@ -23,7 +23,7 @@ function update(data, figure, looks) {
 }
 
 // The new figure with all parts of the last one that are equal: Plotly draws anew what is another object.
-function kept(last, now) {
+export function kept(last, now) {
   if (typeof last !== "object" || typeof now !== "object" || !last || !now) return now;
   if (ArrayBuffer.isView(now)) return now.length === last.length && now.every((one, i) => one === last[i]) ? last : now;
   const keys = Object.keys(now);
@@ -31,15 +31,20 @@ function kept(last, now) {
   return keys.length === Object.keys(last).length && keys.every((key) => now[key] === last[key]) ? last : now;
 }
 
-const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array, u2: Uint16Array, i1: Int8Array, u1: Uint8Array };
+const ARRAYS = {
+  f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Array,
+  i2: Int16Array, u2: Uint16Array, i1: Int8Array, u1: Uint8Array,
+};
 
 // Plotly's own form of arrays, decoded: it would decode it at each drawing, into another object.
-function decoded(_, value) {
+export function decoded(_, value) {
   if (!value?.bdata) return value;
-  const flat = new ARRAYS[value.dtype](Uint8Array.from(atob(value.bdata), (letter) => letter.charCodeAt(0)).buffer);
+  const letters = atob(value.bdata), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const flat = new ARRAYS[value.dtype](bytes.buffer);
   const [rows, columns] = (value.shape ?? "").split(",").map(Number);
   if (!columns) return flat;
-  return Array.from({ length: rows }, (row, i) => flat.subarray(i * columns, (i + 1) * columns));
+  return Array.from({ length: rows }, (_row, i) => flat.subarray(i * columns, (i + 1) * columns));
 }
 
 // Streamlit owns what depends on theme and window; it draws its first content again when these change.
