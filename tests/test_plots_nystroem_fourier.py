@@ -93,7 +93,7 @@ def test_earlier_draws_are_thin_and_m_is_ringed() -> None:
     fig = plots.draws_figure(table, "NDCG@10", 10, 1, (5, 10))
     curves = [trace for trace in fig.data if trace.mode != "markers"]
     assert [trace.opacity for trace in curves] == [0.35, 1, 0.35, 1, None, 1]
-    lines, rings = ([s for s in fig.layout.shapes if s.type == kind] for kind in ("line", "circle"))
+    lines, rings = ([s for s in fig.layout.shapes if s.type == kind] for kind in ("line", "path"))
     assert [(shape.xanchor, shape.yanchor) for shape in rings] == [(10, 0.05), (10, 0.05), (10, 0.6)]
     assert fig.layout.yaxis2.side == "right", "between the panels its name would cover the curves of a phone"
     assert [shape.x0 for shape in lines] == [10, 10]

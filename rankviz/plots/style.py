@@ -254,9 +254,11 @@ def ring(size: Any, width: float = 3) -> dict[str, Any]:
 
 def add_ring(fig: go.Figure, x: float, y: float, colour: str, **place: Any) -> None:
     """Add a ring around a point as a shape: browsers move shapes without drawing the traces again."""
-    ends = {"xsizemode": "pixel", "ysizemode": "pixel", "x0": -8.5, "x1": 8.5, "y0": -8.5, "y1": 8.5}
-    line = {"width": 2.5, "color": colour}
-    fig.add_shape(type="circle", xanchor=x, yanchor=y, line=line, **ends, **place)
+    # a circle of four curves: the ends of a plain circle must be positive on a logarithmic axis
+    path = "M8.5,0C8.5,4.7,4.7,8.5,0,8.5C-4.7,8.5,-8.5,4.7,-8.5,0"
+    path += "C-8.5,-4.7,-4.7,-8.5,0,-8.5C4.7,-8.5,8.5,-4.7,8.5,0Z"
+    in_pixels = {"xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": y}
+    fig.add_shape(type="path", path=path, line={"width": 2.5, "color": colour}, **in_pixels, **place)
 
 
 def decades(values: pd.Series[float]) -> list[float]:
