@@ -92,6 +92,17 @@ _CUT = """main => [...main.querySelectorAll('.js-plotly-plot text')].filter(text
     return width && (left < whole.left - 1 || right > Math.min(whole.right, innerWidth) + 1);
 }).map(text => text.textContent)"""
 """Texts of figures that end at the border of the figure, or beside the screen."""
+_FADES = """async main => {
+    const rows = [...main.querySelectorAll('[data-testid=stHorizontalBlock]')].filter(row =>
+        row.checkVisibility() && row.scrollWidth > row.clientWidth + 1
+        && getComputedStyle(row).overflowX === 'auto');
+    const fades = () => rows.map(row => parseFloat(getComputedStyle(row).maskPosition));
+    const start = fades();
+    for (const row of rows) row.scrollLeft = row.scrollWidth;
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return [...start.filter(at => at !== 100), ...fades().filter(at => at !== 0)];
+}"""
+"""Rows that slide whose right end does not fade at the start, or still does at the end."""
 
 _THUMB_ON_TOP = """ghost => {
     const { x, y, width, height } = ghost.getBoundingClientRect();
@@ -240,6 +251,7 @@ def assert_sizes_on_a_phone(page: Page, name: str) -> None:
     main = page.get_by_test_id("stMain")
     assert main.evaluate("box => box.scrollWidth - box.clientWidth") == 0
     assert main.evaluate(_CUT) == []
+    assert main.evaluate(_FADES) == []
     subject = main.locator("[data-testid=stHorizontalBlock]:has(h1) [data-testid=stCaptionContainer]")
     assert " = " not in "".join(subject.evaluate_all("rows => rows.map(row => row.textContent)"))
     if not name:

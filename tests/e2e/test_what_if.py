@@ -218,6 +218,8 @@ def test_a_finger_drags_on_a_narrow_screen(server: Server, browser: Browser) -> 
     wait_settled(page)
     assert int(grade(page, before[5])) > int(grade(page, before[1]))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 400
+    row(page, before[3]).hover()
+    expect(page.locator(".slopes .lit")).not_to_have_css("stroke-width", "3.2px")
     context.close()
 
 

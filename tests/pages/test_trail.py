@@ -7,11 +7,12 @@ from conftest_pages import Opener, execute
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
-from rankviz.metrics.significance import compare
+from rankviz.metrics.significance import METHOD, compare
 from ui.controls import trail
 from ui.controls.widgets import USUAL_METRIC
 from ui.defaults import page_hash
 from ui.shell import words
+from ui.shell.terms import explained
 
 SPEC = RunSpec("synthetic-demo", n_components=50, C=2.0**-4, gamma=2.0**-2)
 HIGHER = SPEC.but(C=2.0**-3)
@@ -49,6 +50,9 @@ def test_a_change_is_compared_with_the_model_before_it_and_one_click_leads_back(
     assert not buttons(train)
     change(train, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(train)
+    (told,) = [one for one in train.markdown if one.value.startswith("**C 2⁻⁴")]
+    assert told.help == explained("95 % interval"), "the method of the interval"
+    assert METHOD in told.help
     assert buttons(train) == ["C 2⁻⁴"]
     train.button(key="back-to-0").click().run()
     assert train.session_state["c"] == -4
@@ -141,7 +145,8 @@ def test_a_kept_model_outlives_more_changes_than_the_trail_has_places(train: App
 
 def test_another_fold_has_other_queries(train: AppTest) -> None:
     change(train, fold="Fold2")
-    assert any(words.OTHER_QUERIES in one for one in effects(train))
+    (told,) = [one for one in train.markdown if words.OTHER_QUERIES in one.value]
+    assert not told.help, "there is no interval"
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
 
 

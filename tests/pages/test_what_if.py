@@ -60,6 +60,7 @@ from ui.model.what_if_words import (
     NOTHING_YET,
     OF_THE_PART,
     OTHER_DRAW_HELP,
+    TIGHTER,
     TOO_LONG,
     OfQuery,
     answer,
@@ -610,4 +611,6 @@ def test_all_numbers_of_one_model_are_of_one_fit(open_page: Opener) -> None:
     app.session_state["g"] = 0
     app.run()
     moved = with_minus(table["new"].mean() - table["old"].mean(), "+z.3f")
-    assert OTHER_SEED.format(difference=moved) in words(app), "the same draw as the button makes"
+    (seed,) = [one for one in app.caption if one.value == OTHER_SEED.format(difference=moved)]
+    assert seed.help == TIGHTER, "the same draw as the button makes, not as on Train"
+    assert any(str(one.help).endswith(TIGHTER) for one in app.markdown if "γ" in one.value)

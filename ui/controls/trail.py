@@ -25,6 +25,7 @@ from ui.controls.widgets import metric_menu
 from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import TITLE, make_job_place
+from ui.shell.terms import explained
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 from ui.work.metrics import measured
@@ -56,11 +57,12 @@ def show_effect(
     part: str = "vali",
     metric: str = "",
     measure: Measure = measured,
+    hint: str = "",
 ) -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
     Without a metric of the page, the line begins with a menu. Only records that exist are compared, as
-    `measure` returns them; a short run with another seed is made here, so call it last.
+    `measure` returns them, and `hint` says how; a short run with another seed is made here, so call it last.
     """
     trail = _visited(spec)
     if not metric:
@@ -75,13 +77,16 @@ def show_effect(
     kept = st.session_state.get(_KEPT)
     base = kept if kept in trail[:-1] else trail[-2]
     sentence, seed = line.empty(), line.empty()
+    told = _effect(base, spec, part, metric, measure)
+    hints = [explained("95 % interval")] * ("[" in told) + [hint] * bool(hint)
     sentence.markdown(
-        words.effect(changes(base, spec), _effect(base, spec, part, metric, measure)), width="content"
+        words.effect(changes(base, spec), told), width="content", help="\n\n".join(hints) or None
     )
     with line:
         _buttons(trail, base, is_kept=base == kept)
     if not viewed and (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
-        seed.caption(_other_seed(spec, part, metric, measure), width="content")
+        other = _other_seed(spec, part, metric, measure)
+        seed.caption(other, width="content", help=hint if other and hint else None)
 
 
 def _viewed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:

@@ -37,10 +37,8 @@ ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees. "
     "A larger query weight may convince it."
 )
-METRIC_HELP = (
-    "Of the answer, the table and the chart. RankSVM is trained further here than on Train: "
-    "last digits may differ."
-)
+TIGHTER = "RankSVM is trained further here than on Train: values can differ by a few thousandths."
+METRIC_HELP = f"Of the answer, the table and the chart. {TIGHTER}"
 PART_HELP = "Validation queries judge the model."
 QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the query shown. {about}."
 ONE_DOCUMENT = "This query has only one document."

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from rankviz.metrics.significance import METHOD
 from ui.shell.term_pictures import PICTURES
 
 
@@ -83,7 +84,8 @@ TERMS = {
     ),
     "95 % interval": Term(
         r"\b95 % interval",
-        "No significant difference if it contains 0.",
+        f"{METHOD}; no significant difference if it contains 0.",
+        "hall1992",
     ),
     "Paired interval": Term(
         r"\bpaired(?: 95 %)? intervals?\b",
@@ -312,6 +314,7 @@ PAPERS = {
     "chapelle2009": "Expected Reciprocal Rank for Graded Relevance. doi:10.1145/1645953.1646033.",
     "chapelle2010": "Efficient algorithms for ranking with SVMs.",
     "chen2017": "Ranking Support Vector Machine with Kernel Approximation. doi:10.1155/2017/4629534.",
+    "hall1992": "On the Removal of Skewness by Transformation.",
     "he2009": "Smooth Ranking Support Vector Machine Adapting to Web Retrieval (in Chinese).",
     "herbrich2000": "Large Margin Rank Boundaries for Ordinal Regression.",
     "holm1979": "A Simple Sequentially Rejective Multiple Test Procedure.",
