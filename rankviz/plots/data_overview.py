@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.numbers import span
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.statistics import feature_table
 from rankviz.datasets.types import Fold, RankingData
@@ -440,12 +441,8 @@ def _add_histogram(fig: go.Figure, bins: pd.DataFrame, row: int, col: int, *, sh
         y=bins["queries"],
         width=(bins["right"] - bins["left"]) * 0.96,
         marker={"color": DATA_COLOUR},
-        customdata=np.column_stack([bins["left"], last]) if len(bins) else None,
-        hovertemplate=(
-            "%{customdata[0]:.0%} to %{customdata[1]:.0%}: %{y} queries<extra></extra>"
-            if share
-            else "%{customdata[0]:,} to %{customdata[1]:,}: %{y} queries<extra></extra>"
-        ),
+        customdata=[span(*ends, ".0%" if share else ",.0f") for ends in zip(bins["left"], last, strict=True)],
+        hovertemplate="%{customdata}: %{y} queries<extra></extra>",
         row=row,
         col=col,
     )

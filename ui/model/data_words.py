@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rankviz.common.numbers import percent, with_minus
+from rankviz.common.numbers import percent, span, with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.archives import MB
 from rankviz.datasets.folds import DEMONSTRATION
@@ -105,7 +105,8 @@ def reading(summary: Summary, queries: pd.DataFrame) -> str:
         return "no query has two documents of different grades: no preference pairs"
     half = queries_holding(0.5, queries["pairs"].to_numpy())
     low, median, high = summary.documents_per_query
-    sizes = f"{low:,} documents" if low == high else f"{low:,} to {high:,} documents (median {median:,.0f})"
+    sizes = f"{span(low, high, ',')} document{'' if high == 1 else 's'}"
+    sizes += f" (median {median:,.0f})" if low < high else ""
     relevant = 1 - summary.grades.get(0, 0) / summary.documents
     return (
         f"{half:,} of {counted(summary.queries)} have half of the {summary.pairs:,} preference pairs; "

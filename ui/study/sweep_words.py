@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, span
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader
@@ -174,8 +174,8 @@ def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     best, worst = table["value"].iloc[-1], table["value"].iloc[0]
     low, high = table["value"].quantile([0.25, 0.75])
     return (
-        f"{counted(len(table), 'cell')}: {sweep.metric} {worst:.3f} to {best:.3f}, the "
-        f"middle half {low:.3f} to {high:.3f}"
+        f"{counted(len(table), 'cell')}: {sweep.metric} {span(worst, best, '.3f')}, the "
+        f"middle half {span(low, high, '.3f')}"
     )
 
 
