@@ -135,8 +135,8 @@ class Measure:
             return ""
         return (
             f"{self.label} depends on the order of documents that share a score: it is {mean:.3f} as the "
-            f"mean over all orders, {order:.3f} in the order given, and "
-            f"{span(worst, best, '.3f')} in others. In {n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
+            f"mean over all orders, {order:.3f} in the order given, and {span(worst, best, '.3f')} in others."
+            f" In {n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
         )
 
     def scorer(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -56,6 +58,10 @@ NOT_HERE = "The link's data set “{name}” is not here. Another one is shown."
 CAN_BE_GENERATED = "You can generate it: about {documents:,.0f} documents, for you alone."
 CANNOT_BE_GENERATED = "It cannot be generated: {why}"
 OWN = "Only you see **{name}**."
+MISSING_FOLDS = (
+    "{missing} missing between the folds of **{name}**. Results over folds cover only {folds}. To have all, "
+    "upload an archive with every fold."
+)
 GENERATED = "About {documents:,.0f} documents, 60 % for training. Links to **{name}** give the same data."
 THINNED = " Drawn: {drawn:,} of {of:,} {what}."
 
@@ -92,6 +98,17 @@ def synthetic(dataset: str) -> str:
     if Recipe.named(dataset) is not None:
         return "Synthetic, by the recipe in the name."
     return ""
+
+
+def missing_folds(name: str, folds: Iterable[str]) -> str:
+    """Warn of a gap in the numbers of folds, and say what follows from it; "" for no gap."""
+    numbers = sorted(int(fold.removeprefix("Fold")) for fold in folds)
+    gap = sorted(set(range(numbers[0], numbers[-1])) - set(numbers))
+    if not gap:
+        return ""
+    missing, there = (", ".join(f"Fold{number}" for number in own) for own in (gap, numbers))
+    missing += " is" if len(gap) == 1 else " are"
+    return MISSING_FOLDS.format(missing=missing, name=name, folds=there)
 
 
 def described(spec: RunSpec, part: str) -> str:
