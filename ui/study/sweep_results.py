@@ -430,7 +430,7 @@ def curves(sweep: Sweep) -> None:
         sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
-        caption=words.CURVES.format(metric=sweep.metric, over=texts.over(design)),
+        caption=words.CURVES.format(metric=sweep.metric, over=texts.over(design), band=texts.band(design)),
         answer=f"{texts.curve_answer(sweep, table, along)}.",
     )
 

@@ -62,12 +62,17 @@ ALL_MADE = "all cells are made; add values"
 SECOND_STAGE = "Second stage of {label} ({source}), around each fold's best:"
 WAIT_FOR_CELL = "Appears with the first complete cell."
 PARALLEL = "One line per complete cell, by validation {metric}, {over}; thick: best."
+CURVE = "{metric} on validation, {over}. Ring: best. {band}"
 CURVES = (
-    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, fold "
-    "effects removed."
+    "{metric} on validation, {over}; all other settings at their best. Thick line: that of the best cell. "
+    "Ring: best. {band}"
+)
+BAND = (
+    "Band: from the lowest to the highest fold at each value; it is no confidence interval. Each fold is "
+    "first moved to the same mean over all complete cells, so easy and hard folds do not widen it."
 )
 WORTH = "Best and mean of the cells at each value."
-DESIGN = "Coloured: all runs exist."
+DESIGN = "A square is a cell to train: a run for each fold and seed."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
@@ -249,6 +254,11 @@ def over(design: Design) -> str:
     if len(design.folds) == 1:
         return f"on {escaped(fold_words(design.folds[0]))}"
     return f"mean of {len(design.folds)} folds"
+
+
+def band(design: Design) -> str:
+    """Explain the band of a curve; "" for one fold, which has none."""
+    return BAND if len(design.folds) > 1 else ""
 
 
 def axes_in_words(design: Design) -> str:
