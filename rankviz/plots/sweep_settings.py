@@ -21,6 +21,7 @@ from rankviz.features.registry import FEATURE_MAP
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader
 from rankviz.plots.style import (
+    AT_THE_TOP,
     CHOSEN_COLOUR,
     DATA_COLOUR,
     EVEN_COLOUR,
@@ -163,7 +164,7 @@ def curves_figure(
         x = axis_positions(design, setting, row[setting])
         fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=ring(15), hoverinfo="skip")
     _add_axes(fig, design, metric, setting)
-    return finished(fig, height=430)
+    return finished(fig, height=430, legend=AT_THE_TOP)
 
 
 def _add_axes(fig: go.Figure, design: Design, metric: str, setting: str) -> None:
@@ -384,7 +385,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         fig,
         height=110 + ROW * rows,
         margin={"l": 60, "r": 10, "t": 95, "b": 40},
-        legend={"y": 1.0 + 0.18 / rows},
+        legend=AT_THE_TOP,
     )
 
 
