@@ -9,6 +9,7 @@ from ui.controls.link import (
     message_places,
     report_refused,
     report_rejected,
+    report_unknown_job,
     report_unread,
 )
 from ui.controls.navigation import configure, entry_of
@@ -36,6 +37,7 @@ try:
         sidebar(datasets(), entry.unread, entry.no_fold, folded=entry.own, on_page=entry.on_page)
         show_account()
         rejected = message_places()
+        report_unknown_job()
         report_rejected(link, rejected)  # the sidebar's at once, because a page may be slow
         add_frame()
         with lecture:  # above settings on the page

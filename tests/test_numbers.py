@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rankviz.common.memory import megabytes
-from rankviz.common.numbers import exact, interval_in_words, power_of_two, small, unbroken, with_minus
+from rankviz.common.numbers import exact, interval_in_words, power_of_two, small, span, unbroken, with_minus
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,10 @@ def test_exact_values_keep_their_digits(value: float, text: str) -> None:
 )
 def test_two_digits_never_have_an_exponent_with_e(value: float, text: str) -> None:
     assert small(value) == text
+
+
+def test_a_range_of_equal_ends_is_one_number() -> None:
+    assert [span(8, 1095, ","), span(40, 40), span(0.4311, 0.4314, ".3f")] == ["8 to 1,095", "40", "0.431"]
 
 
 def test_powers_sizes_and_spaces() -> None:

@@ -159,6 +159,15 @@ def test_curves_keep_the_lines_that_come_highest() -> None:
     assert fig.layout.xaxis.ticktext == ("2⁻¹", "2⁰", "2¹")
 
 
+def test_only_a_curve_over_several_folds_has_a_band() -> None:
+    for folds, bands in ((("a", "b"), 1), (("a",), 0)):
+        design = Design(SPEC, (Values("C", powers(-3, 1)),), folds=folds)
+        table = sweep_settings.curves_data(design, made_up(design, bowl), "MAP", "C")
+        fig = sweep_settings.curves_figure(table, design, "MAP", "C")
+        assert sum(trace.fill == "toself" for trace in fig.data) == bands
+        assert ("%{customdata[1]}" in fig.data[bands].hovertemplate) == bool(bands)
+
+
 def test_a_curve_to_come_has_its_planned_values_and_no_numbers_of_a_metric() -> None:
     """Plotly would draw an axis from −1 to 4."""
     for design, n in ((Design(SPEC, (Values("C", powers(-3, 1)),)), 5), (GRID, len(GRID.axis("C").ordered))):

@@ -30,11 +30,11 @@ def test_what_is_known_of_queries_beforehand() -> None:
     }
     groups = slices.by_length(facts).groups
     assert {name: list(queries) for name, queries in groups.items()} == {
-        "1 to 1 documents": [8],
-        "2 to 2 documents": [9],
-        "3 to 3 documents": [7],
+        "1 document": [8],
+        "2 documents": [9],
+        "3 documents": [7],
     }
-    assert list(slices.by_relevant(facts).groups) == ["0% to 0% relevant", "67% to 67% relevant"]
+    assert list(slices.by_relevant(facts).groups) == ["0% relevant", "67% relevant"]
 
 
 def test_groups_hold_every_query_once_and_about_as_many() -> None:

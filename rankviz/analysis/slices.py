@@ -10,6 +10,7 @@ import pandas as pd
 
 from rankviz.analysis.contestants import Contestant, Matched
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import span
 from rankviz.datasets.types import RankingData
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import compare, tied
@@ -61,14 +62,15 @@ def query_facts(parts: Iterable[RankingData]) -> pd.DataFrame:
 
 def by_length(facts: pd.DataFrame, n: int = 3) -> Slicing:
     """Group queries by their number of documents, in n groups of similar size."""
-    return Slicing("number of documents", _quantiles(facts["documents"], n, "{:.0f} to {:.0f} documents"))
+    groups = _quantiles(facts["documents"], n, "{} documents", ".0f")
+    if "1 documents" in groups:  # queries by size: the first group
+        groups = {"1 document": groups.pop("1 documents")} | groups
+    return Slicing("number of documents", groups)
 
 
 def by_relevant(facts: pd.DataFrame, n: int = 3) -> Slicing:
     """Group queries by the share of their documents graded above 0, in n groups."""
-    return Slicing(
-        "share of relevant documents", _quantiles(facts["relevant"], n, "{:.0%} to {:.0%} relevant")
-    )
+    return Slicing("share of relevant documents", _quantiles(facts["relevant"], n, "{} relevant", ".0%"))
 
 
 def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None, n: int = 3) -> Slicing:
@@ -82,8 +84,7 @@ def by_difficulty(matched: Matched, metric: str, judge: Contestant | None = None
     else:
         values, who = judge.by_query(metric).dropna(), judge.label
         caveat = REGRESSION.format(judge=who) if who in matched.labels else ""
-    names = f"{metric} {{:.2f}} to {{:.2f}}"
-    groups = list(_quantiles(values, n, names).items())
+    groups = list(_quantiles(values, n, f"{metric} {{}}", ".2f").items())
     return Slicing(f"difficulty ({who})", dict(groups[:: direction(metric)]), caveat)
 
 
@@ -129,7 +130,7 @@ def sliced(matched: Matched, metric: str, baseline: str, slicing: Slicing) -> pd
     return table
 
 
-def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
+def _quantiles(values: pd.Series, n: int, words: str, form: str) -> dict[str, pd.Index]:
     """Group queries by rising values into n groups of similar size; equal values stay together."""
     values = pd.Series(tied(values.to_numpy(np.float64)), values.index)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, n + 1)[1:-1]))
@@ -137,7 +138,7 @@ def _quantiles(values: pd.Series, n: int, words: str) -> dict[str, pd.Index]:
     found: dict[str, pd.Index] = {}
     for group in np.unique(place):
         own = values[place == group]
-        found[_unlike(words.format(own.min(), own.max()), found)] = own.index
+        found[_unlike(words.format(span(own.min(), own.max(), form)), found)] = own.index
     return found
 
 

@@ -89,6 +89,11 @@ def counted(n: int, one: str) -> str:
     return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
 
 
+def span(low: object, high: object, form: str = "") -> str:
+    """Format a range: "8 to 95", or "40" if both ends look the same."""
+    return " to ".join(dict.fromkeys(f"{end:{form}}" for end in (low, high)))
+
+
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 

@@ -80,7 +80,7 @@ def parse_letor(
     `name` replaces the path in messages; otherwise as `read_letor`.
     """
     stream = io.BytesIO(stream_or_bytes) if isinstance(stream_or_bytes, bytes) else stream_or_bytes
-    data, note = parse_chunks(text_chunks(stream, name, progress), name, name)
+    data, note = parse_chunks(text_chunks(stream, name, progress, letor=True), name, name)
     warn_regrouped(note)
     return data
 
@@ -103,7 +103,7 @@ def read_with_note(
     with open_bytes(path) as stream:
         name = os.path.basename(os.fspath(path)) if called is None else called
         shown = called or os.fspath(path)
-        chunks = add_query_ids(text_chunks(stream, shown, progress), path, shown, group)
+        chunks = add_query_ids(text_chunks(stream, shown, progress, letor=True), path, shown, group)
         number = useful_workers(stream) if workers is None else workers
         return parse_chunks(chunks, shown, name, check=check, workers=number, storage=storage)
 

@@ -92,7 +92,7 @@ def pad_to_widest(parts: Mapping[str, RankingData]) -> dict[str, RankingData]:
 def _padded(part: RankingData, width: int) -> RankingData:
     warnings.warn(
         f"{part.name} has {part.n_features} features where the widest part has {width}: "
-        f"features {part.n_features + 1} to {width} were filled with zeros",
+        f"those after feature {part.n_features} were filled with zeros",
         DataWarning,
         stacklevel=4,
     )

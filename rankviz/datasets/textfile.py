@@ -47,6 +47,8 @@ _FOREIGN = {
 }
 _PLAIN = "plain text in UTF-8, or such text compressed with gzip"
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text."
+_LETOR = f"lines 'grade qid:query index:value …', such as 2 qid:7 1:0.5 2:0.25, in {_PLAIN}"
+_START_OF_LETOR = re.compile(rb"[-+\s\d#]")
 _FETCH_AGAIN = "Download or copy the file again."
 
 
@@ -86,19 +88,28 @@ def _cannot(path: StrPath, found: str, remedy: str) -> DataError:
     return DataError(found, expected="a readable file", remedy=remedy, path=os.fspath(path))
 
 
-def text_chunks(stream: IO[bytes], path: str, progress: Progress | None = None) -> Iterator[Chunk]:
+def text_chunks(
+    stream: IO[bytes], path: str, progress: Progress | None = None, *, letor: bool = False
+) -> Iterator[Chunk]:
     """Yield whole lines of a stream, about 1 MB at a time, without LF and CRLF ends and a leading UTF-8 mark.
 
     Reads from the current position, unpacks gzip by its first bytes, and calls `progress` after each chunk.
     Raises `DataError` for other archives and encodings, a damaged or truncated gzip stream, NUL bytes, lone
-    carriage returns and endless lines; all lines before the fault are yielded first.
+    carriage returns and endless lines; all lines before the fault are yielded first. With `letor`, none is
+    yielded of a PDF file, a picture or the like.
     """
     raw = stream if stream.seekable() else io.BytesIO(stream.read())
     start, total = raw.tell(), _size_left(raw)
     text = _decompressed(raw, path)
     first = 1
     for block in _whole_lines(text, path):
-        valid, fault = _valid_part(block.removeprefix(_BOM) if first == 1 else block)
+        block = block.removeprefix(_BOM) if first == 1 else block
+        valid, fault = _valid_part(block)
+        if letor and first == 1 and not _START_OF_LETOR.match(block):
+            fault = "a PDF file" if block.startswith(b"%PDF") else fault
+            if fault is not None:
+                found, remedy = f"{fault}, so no LETOR text file", "Choose another file."
+                raise DataError(found, expected=_LETOR, remedy=remedy, path=path)
         lines = valid.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n") if valid else []
         yield Chunk(first, lines)
         first += len(lines)

@@ -91,7 +91,7 @@ def accept(
         counted = any(_split_group(part)[1] for parts in folds.values() for part in parts)
         notes += _folds_in_words({} if counted else tested, list(folds))
         notes += _odd_folds(widths)
-        whole = files["Fold1"].get(WHOLE)
+        whole = next(iter(files.values())).get(WHOLE)
         with exclusive():
             folder = publish(whole or made, root, called, ".txt" if whole else "")
     if left_out:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankviz.common.arrays import FloatArray, IntArray
 from rankviz.common.errors import DataError, DataWarning, SettingError
+from rankviz.common.numbers import span
 from rankviz.datasets.array_checks import score_array
 from rankviz.datasets.parts import query_weights, take_queries
 from rankviz.datasets.types import RankingData
@@ -134,8 +135,8 @@ class Measure:
             return ""
         return (
             f"{self.label} depends on the order of documents that share a score: it is {mean:.3f} as the "
-            f"mean over all orders, {order:.3f} in the order given, and {worst:.3f} to {best:.3f} in others. "
-            f"In {n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
+            f"mean over all orders, {order:.3f} in the order given, and {span(worst, best, '.3f')} in others."
+            f" In {n_tied:,} of {data.n_queries:,} queries documents of different grades share a score."
         )
 
     def scorer(self) -> Any:

@@ -11,10 +11,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.common.arrays import FloatArray
+from rankviz.common.numbers import span
 from rankviz.datasets.normalise import NORMALISATIONS, normalise
 from rankviz.datasets.statistics import feature_table
 from rankviz.datasets.types import Fold, RankingData
 from rankviz.plots.style import (
+    AT_THE_TOP,
     DATA_COLOUR,
     EVEN_COLOUR,
     IN_PERCENT,
@@ -66,7 +68,7 @@ def features_figure(table: pd.DataFrame) -> go.Figure:
     _add_ranges(fig, table)
     fig.update_yaxes(title_text="correlation with grade", row=1, col=1)
     fig.update_xaxes(title_text="feature number", row=2, col=1)
-    return finished(fig, height=520)
+    return finished(fig, height=520, legend=AT_THE_TOP)
 
 
 def _add_ranges(fig: go.Figure, table: pd.DataFrame) -> None:
@@ -169,8 +171,7 @@ def normalisation_figure(table: pd.DataFrame, used: str) -> go.Figure:
         _add_panel(fig, table[table["normalisation"] == how], number // 2 + 1, number % 2 + 1)
     fig.update_xaxes(title_text="queries", row=2)
     fig.update_yaxes(title_text="value", col=1)
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.08, "x": 0}
-    return finished(fig, height=580, legend=legend, margin={"l": 60, "r": 20, "t": 80, "b": 55})
+    return finished(fig, height=580, legend=AT_THE_TOP, margin={"l": 60, "r": 20, "t": 80, "b": 55})
 
 
 def _add_panel(fig: go.Figure, rows: pd.DataFrame, row: int, col: int) -> None:
@@ -361,7 +362,9 @@ def grades_figure(table: pd.DataFrame) -> go.Figure:
         fig.update_yaxes(range=[0, 1], row=2, col=1)  # else the axis goes below zero
     fig.update_xaxes(**whole_ticks(1, most["place"]))
     fig.update_xaxes(title_text="queries, the largest first", row=2, col=1)
-    return finished(fig, height=460, barmode="stack", bargap=0.08 if len(table) <= 150 else 0)
+    return finished(
+        fig, height=460, legend=AT_THE_TOP, barmode="stack", bargap=0.08 if len(table) <= 150 else 0
+    )
 
 
 BINS = 24
@@ -440,12 +443,8 @@ def _add_histogram(fig: go.Figure, bins: pd.DataFrame, row: int, col: int, *, sh
         y=bins["queries"],
         width=(bins["right"] - bins["left"]) * 0.96,
         marker={"color": DATA_COLOUR},
-        customdata=np.column_stack([bins["left"], last]) if len(bins) else None,
-        hovertemplate=(
-            "%{customdata[0]:.0%} to %{customdata[1]:.0%}: %{y} queries<extra></extra>"
-            if share
-            else "%{customdata[0]:,} to %{customdata[1]:,}: %{y} queries<extra></extra>"
-        ),
+        customdata=[span(*ends, ".0%" if share else ",.0f") for ends in zip(bins["left"], last, strict=True)],
+        hovertemplate="%{customdata}: %{y} queries<extra></extra>",
         row=row,
         col=col,
     )

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from rankviz.analysis.spectra import Spectra
-from rankviz.common.numbers import exact, power_of_two
+from rankviz.common.numbers import exact, power_of_two, span
 from rankviz.plots.low_rank_models import MODEL_NAMES, MODELS, marker_of, model_style
 from rankviz.plots.style import (
     CHOSEN_COLOUR,
@@ -349,7 +349,7 @@ def _add_medians(fig: go.Figure, summary: pd.DataFrame, look: str) -> None:
             textposition="middle right",
             marker=marker_of(model, look, size=12),
             showlegend=False,
-            hovertemplate=f"{MODEL_NAMES[model]}: median {middle:.0f}, {low:.0f} to {high:.0f}"
+            hovertemplate=f"{MODEL_NAMES[model]}: median {middle:.0f}, {span(low, high, '.0f')}"
             "<extra></extra>",
             col=2,
             row=1,

@@ -156,6 +156,13 @@ def line_of(look: str) -> dict[str, Any]:
     }
 
 
+AT_THE_TOP: dict[str, Any] = {"yref": "container", "y": 1, "yanchor": "top"}
+"""Place of a legend whose number of lines depends on the width: above the plot, also after the width changes.
+
+Plotly places other legends by the margin before the change, and so into a plot that has become wider.
+"""
+
+
 def finished(figure: go.Figure, *, height: int = 420, **layout: Any) -> go.Figure:
     """Apply the common layout: legend above the plot, space for axis titles, no jump on updates."""
     common: dict[str, Any] = {

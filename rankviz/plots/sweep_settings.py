@@ -15,12 +15,13 @@ import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb, sample_colorscale
 from plotly.subplots import make_subplots
 
-from rankviz.common.numbers import exact, power_of_two
+from rankviz.common.numbers import exact, power_of_two, span
 from rankviz.common.settings import Powers, Setting
 from rankviz.features.registry import FEATURE_MAP
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader
 from rankviz.plots.style import (
+    AT_THE_TOP,
     CHOSEN_COLOUR,
     DATA_COLOUR,
     EVEN_COLOUR,
@@ -151,7 +152,7 @@ def curves_figure(
     groups = list(table.groupby(lines, sort=False)) if lines else [(None, table)]
     tones = _tones(lines, [value for value, _ in groups])
     for (_, rows), tone in zip(groups, tones, strict=True):
-        if rows["best"].any():
+        if rows["best"].any() and len(design.folds) > 1:
             places, colour = axis_positions(design, setting, rows[setting]), tone[4:-1]
             name = "spread over folds, of the best"
             shade = f"rgba({colour}, 0.2)"
@@ -163,7 +164,7 @@ def curves_figure(
         x = axis_positions(design, setting, row[setting])
         fig.add_scatter(x=x, y=row["mean"], mode="markers", name="best", marker=ring(15), hoverinfo="skip")
     _add_axes(fig, design, metric, setting)
-    return finished(fig, height=430)
+    return finished(fig, height=430, legend=AT_THE_TOP)
 
 
 def _add_axes(fig: go.Figure, design: Design, metric: str, setting: str) -> None:
@@ -196,6 +197,8 @@ def _add_line(
     label = metric if lines is None else _assignment(design, lines, value)
     words = [value_text(own, one) for one in rows[setting]]
     best = bool(rows["best"].all())
+    spread = [span(*ends, ".4f") for ends in zip(rows["low"], rows["high"], strict=True)]
+    moved = "<br>folds, moved to one level, %{customdata[1]}" if len(design.folds) > 1 else ""
     fig.add_scatter(
         x=axis_positions(design, setting, rows[setting]),
         y=rows["mean"],
@@ -203,10 +206,9 @@ def _add_line(
         mode="lines+markers",
         line={"color": tone, "width": 3.5 if best else 1.5},
         marker={"size": 7 if best else 5, "color": tone},
-        customdata=list(zip(words, rows["low"], rows["high"], rows["cells"], strict=True)),
+        customdata=list(zip(words, spread, rows["cells"], strict=True)),
         hovertemplate=f"{label}<br>{setting_name(own)} = %{{customdata[0]}}: {metric} %{{y:.4f}}"
-        "<br>folds, moved to one level, %{customdata[1]:.4f} to %{customdata[2]:.4f}<br>"
-        "best of %{customdata[3]} cells<extra></extra>",
+        f"{moved}<br>best of %{{customdata[2]}} cells<extra></extra>",
     )
 
 
@@ -383,7 +385,7 @@ def worth_figure(table: pd.DataFrame, design: Design, metric: str) -> go.Figure:
         fig,
         height=110 + ROW * rows,
         margin={"l": 60, "r": 10, "t": 95, "b": 40},
-        legend={"y": 1.0 + 0.18 / rows},
+        legend=AT_THE_TOP,
     )
 
 

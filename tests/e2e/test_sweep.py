@@ -12,6 +12,15 @@ from tools.browser import Server, open_page, wait_settled
 DESIGN = "m=5&xc=-4&xc=0&xg=-4&xg=0"
 PATIENCE = 60_000
 """Milliseconds: workers import the libraries first, on a machine that is busy with all the tests."""
+CUT = """() => [...document.querySelectorAll('[role="tab"]')].filter(tab => {
+    const list = tab.parentElement.getBoundingClientRect(), own = tab.getBoundingClientRect();
+    return own.left < list.left - 1 || own.right > list.right + 1;
+}).map(tab => tab.innerText)"""
+IN_THE_PLOT = """() => [...document.querySelectorAll('.js-plotly-plot .legend')].filter(legend => {
+    const plots = [...legend.closest('.js-plotly-plot').querySelectorAll('.nsewdrag')];
+    const tops = plots.map(one => one.getBoundingClientRect().top);
+    return legend.getBoundingClientRect().bottom > Math.min(...tops);
+}).length"""
 
 
 def test_a_sweep_fills_in_and_is_there_again(page: Page, server: Server) -> None:
@@ -31,6 +40,13 @@ def test_a_sweep_fills_in_and_is_there_again(page: Page, server: Server) -> None
     expect(page.get_by_text("27 of 27 runs made")).to_be_visible()
     (cells,) = [one for one in traces(page, f"sweep-map-{study}") if one["name"] == "cells"]
     assert len(cells["x"]) == 9
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    open_page(page, f"{page.url}&view=Validation+curves")
+    for _ in ("alone", "beside the open terms", "alone again"):
+        assert page.evaluate(CUT) == []
+        assert page.evaluate(IN_THE_PLOT) == 0
+        page.locator(".glossary summary").click()
+        wait_settled(page)
     page.get_by_role("button", name="Open in Train").click()
     expect(page.get_by_role("heading", name="Train")).to_be_visible()
     wait_settled(page)

@@ -30,11 +30,12 @@ def text(data) -> bytes:
     return out.getvalue()
 
 
-def archive() -> bytes:
+def archive(*folds: int) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as zipped:
-        for part, data in cyclic_fold(DATA, 1).parts.items():
-            zipped.writestr(f"OWN/Fold1/{part}.txt", text(data))
+        for k in folds or (1,):
+            for part, data in cyclic_fold(DATA, k).parts.items():
+                zipped.writestr(f"OWN/Fold{k}/{part}.txt", text(data))
     return out.getvalue()
 
 
@@ -99,6 +100,24 @@ def test_the_query_of_the_address_is_shown(open_by_menu: Opener) -> None:
     assert f"Query {without}, " in words(open_by_menu("data", query=without))
     first = int(data.query_ids[0])
     assert f"Query {first}, " in words(open_by_menu("data", query=first))
+
+
+@pytest.mark.parametrize(("folds", "gap"), [((1, 2, 4, 5), True), ((1, 2), False), ((2,), False)])
+def test_a_missing_fold_between_others_is_a_warning(
+    open_by_menu: Opener, folds: tuple[int, ...], gap: bool
+) -> None:
+    app = upload(open_by_menu("data"), ("letor.zip", archive(*folds)))
+    said = [one.value for one in app.warning]
+    assert len(said) == gap
+    if gap:
+        assert "Fold3 is missing" in said[0]
+        assert "cover only Fold1, Fold2, Fold4, Fold5." in said[0]
+
+
+def test_a_pdf_file_is_no_letor_text(open_by_menu: Opener) -> None:
+    app = upload(open_by_menu("data"), ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n"))
+    assert "paper.pdf: a PDF file, so no LETOR text file. Expected: lines" in app.error[0].value
+    assert "grades" not in app.error[0].value
 
 
 def test_an_upload_is_chosen_and_stays_on_other_pages(open_by_menu: Opener) -> None:

@@ -331,10 +331,11 @@ def test_only_the_latest_slow_runs_are_known() -> None:
     assert list(_slow()) == specs[3:]
 
 
-def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener) -> None:
-    app = open_page("train", m=10, job="0" * 32)
+@pytest.mark.parametrize("page", ["train", "sweep"])
+def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener, page: str) -> None:
+    app = open_page(page, m=10, job="0" * 32)
     assert figures(app)
-    assert NO_JOB in words(app)
+    assert [one.value for one in app.warning] == [NO_JOB]
     assert "job" not in app.query_params
     assert NO_JOB not in words(app.run())
 

@@ -447,6 +447,16 @@ def test_rounds_vary_up_to_their_default(open_page: Opener) -> None:
     assert _usual_typed(FACTORS) == "1, 2, 4"
 
 
+def test_the_text_about_a_curve_describes_what_is_drawn(opened: Opener) -> None:
+    app = opened(m=5, xcby=4, xc=[-4, 0], axes="C")
+    assert "A square is a cell to train" in words(app)
+    app = press(app, "start-sweep")
+    assert "A square is a cell to train" in words(app)
+    make(app)
+    assert "Band: from the lowest to the highest fold at each value" in words(app)
+    assert "small squares" not in words(app)
+
+
 def test_a_ranker_without_c_is_swept_and_chosen_among(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rankviz.common.errors import SettingError
+from rankviz.common.numbers import span
 from rankviz.features.registry import N_COMPONENTS
 from rankviz.plots.style import approximations, style_of
 from rankviz.runs.description import Description, look_of
@@ -70,7 +71,7 @@ def described(specs: Sequence[RunSpec], part: str, first: int, last: int, **repl
         ", ".join([style_of(look_of(spec)).name, *(words for words in own if words not in shared)])
         for spec, own in zip(specs, each, strict=True)
     ]
-    ms = f"{N_COMPONENTS.symbol} = {first}" + (f" to {last}" if first < last else "")
+    ms = f"{N_COMPONENTS.symbol} = {span(first, last)}"
     settings: dict[str, str] = {}
     for spec in specs:
         settings |= {name: words for name, words in describe(spec).settings if name not in settings}

@@ -16,6 +16,7 @@ from rankviz.common.numbers import superscript
 from rankviz.common.settings import Powers, Setting
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.description import fold_title
+from rankviz.store import NoSuchStudy, StoreError
 from ui.controls.setting_controls import Control, control_of
 from ui.controls.settings import BASELINE_C, all_settings
 from ui.shell import words
@@ -25,6 +26,7 @@ from ui.shell.server import REFUSED
 from ui.shell.texts import escaped
 from ui.shell.words import OTHER_VERSION, not_available
 from ui.work.jobs import WAITS
+from ui.work.watching import PARAMETER, jobs
 
 VERSION = "2"
 """Version of the defaults, in each link: a value equal to its default is not in the address."""
@@ -49,6 +51,18 @@ def message_places() -> DeltaGenerator:
 def report_invalid(key: str, text: str) -> None:
     """Report at once an unknown value of a parameter that a page reads itself, because it may end early."""
     st.session_state.get(_PLACE, st).warning(not_available(key, shortened(text)), icon=_ICON)
+
+
+def report_unknown_job() -> None:
+    """Warn once, on any page, that the job of the address does not exist."""
+    if job := st.query_params.get(PARAMETER):
+        try:
+            jobs().status(job)
+        except NoSuchStudy:
+            del st.query_params[PARAMETER]
+            st.session_state[_PLACE].warning(words.NO_JOB, icon=_ICON)
+        except StoreError:  # pages that need the store say so
+            pass
 
 
 def report_rejected(link: Mapping[str, str], place: DeltaGenerator) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
-from rankviz.common.numbers import percent, with_minus
+from rankviz.common.numbers import percent, span, with_minus
 from rankviz.datasets import NORMALISATIONS, Summary
 from rankviz.datasets.archives import MB
 from rankviz.datasets.folds import DEMONSTRATION
@@ -56,6 +58,10 @@ NOT_HERE = "The link's data set “{name}” is not here. Another one is shown."
 CAN_BE_GENERATED = "You can generate it: about {documents:,.0f} documents, for you alone."
 CANNOT_BE_GENERATED = "It cannot be generated: {why}"
 OWN = "Only you see **{name}**."
+MISSING_FOLDS = (
+    "{missing} missing between the folds of **{name}**. Results over folds cover only {folds}. To have all, "
+    "upload an archive with every fold."
+)
 GENERATED = "About {documents:,.0f} documents, 60 % for training. Links to **{name}** give the same data."
 THINNED = " Drawn: {drawn:,} of {of:,} {what}."
 
@@ -94,6 +100,17 @@ def synthetic(dataset: str) -> str:
     return ""
 
 
+def missing_folds(name: str, folds: Iterable[str]) -> str:
+    """Warn of a gap in the numbers of folds, and say what follows from it; "" for no gap."""
+    numbers = sorted(int(fold.removeprefix("Fold")) for fold in folds)
+    gap = sorted(set(range(numbers[0], numbers[-1])) - set(numbers))
+    if not gap:
+        return ""
+    missing, there = (", ".join(f"Fold{number}" for number in own) for own in (gap, numbers))
+    missing += " is" if len(gap) == 1 else " are"
+    return MISSING_FOLDS.format(missing=missing, name=name, folds=there)
+
+
 def described(spec: RunSpec, part: str) -> str:
     """Name the data only: "OHSUMED fold 1 · training"."""
     return f"{data_words(spec)} · {PART_NAMES[part]}"
@@ -105,7 +122,8 @@ def reading(summary: Summary, queries: pd.DataFrame) -> str:
         return "no query has two documents of different grades: no preference pairs"
     half = queries_holding(0.5, queries["pairs"].to_numpy())
     low, median, high = summary.documents_per_query
-    sizes = f"{low:,} documents" if low == high else f"{low:,} to {high:,} documents (median {median:,.0f})"
+    sizes = f"{span(low, high, ',')} document{'' if high == 1 else 's'}"
+    sizes += f" (median {median:,.0f})" if low < high else ""
     relevant = 1 - summary.grades.get(0, 0) / summary.documents
     return (
         f"{half:,} of {counted(summary.queries)} have half of the {summary.pairs:,} preference pairs; "

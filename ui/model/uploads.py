@@ -101,6 +101,8 @@ def own_data(dataset: str) -> None:
     found = datasets().get(dataset)
     if found is None or found.root != own_root().resolve():
         return
+    if gap := words.missing_folds(escaped(dataset), found.folds):
+        st.warning(gap, icon=":material/warning:")
     text, action = st.columns([5, 1], vertical_alignment="center")
     notes = st.session_state.get(_NOTES, {}).get(dataset, ())
     text.caption(" ".join([words.OWN.format(name=escaped(dataset)), *map(escaped, notes)]))

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, span
 from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.datasets import Fold
 from rankviz.features import FEATURE_MAPS
@@ -247,7 +247,7 @@ def _edit(spec: RunSpec, shown: Fold, found: Lists) -> None:
         key=f"edit-value-{document}-{feature}-{value}",
         help="After normalisation.",
     )
-    st.caption(words.OF_THE_VALUE.format(value=value, low=own.min(), high=own.max()))
+    st.caption(words.OF_THE_VALUE.format(value=value, values=span(own.min(), own.max(), ".4g")))
     change = FeatureSet(found.query, document, feature, float(asked))
     st.button("Set", key="edit-set", type="primary", on_click=_put, args=(spec, [change]))
 

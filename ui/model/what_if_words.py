@@ -61,7 +61,7 @@ OF_THE_PART = {
     "train": "Changes to this query train the model again.",
     "vali": "Not a training query: changes affect only its metric.",
 }
-OF_THE_VALUE = "Now {value:.4g}; this query: {low:.4g} to {high:.4g}."
+OF_THE_VALUE = "Now {value:.4g}; this query: {values}."
 LEAVE_OUT = "× in a row leaves out its document."
 TOO_SLOW = "{model} takes {cost} to train here, too long. Choose {choice}."
 FEWER = {"n_components": "fewer features", "n_rounds": "fewer rounds", "starts": "fewer starts"}

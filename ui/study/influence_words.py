@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankviz.common.numbers import counted, power_of_two
+from rankviz.common.numbers import counted, power_of_two, span
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import Comparison, queries_in_words
 
@@ -64,6 +64,6 @@ def reading_of_C(found: dict[float, Comparison], best: float, equal: int, metric
         return f"{start}, but {queries_in_words(few.n_queries)} {are} too few to compare"
     if not worse:
         return f"{start}; no other C differs significantly"
-    ends = f"{power_of_two(alike[0])} to {power_of_two(alike[-1])}"
+    ends = span(power_of_two(alike[0]), power_of_two(alike[-1]))
     text = f"by paired intervals {len(worse)} of {len(found)} others are worse"
     return f"{start}; {text}, those from {ends} are not"

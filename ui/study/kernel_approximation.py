@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rankviz.analysis.kernel_error import DECIDING, NORMS, KernelErrors, Variant, fitted_slope
-from rankviz.common.numbers import percent, power_of_two, small, with_minus
+from rankviz.common.numbers import percent, power_of_two, small, span, with_minus
 from rankviz.common.parallel import cores
 from rankviz.features import EXACT, FEATURE_MAPS, KERNELS
 from rankviz.features.kernel_base import KernelFacts
@@ -328,13 +328,13 @@ def numbers(asked: Comparison) -> None:
 
 
 def _range(row: pd.Series) -> str:
-    return f"{small(row['mean'])} ({small(row['low'])} to {small(row['high'])})"
+    return f"{small(row['mean'])} ({span(small(row['low']), small(row['high']))})"
 
 
 def _slope(table: pd.DataFrame, variant: Variant, found: KernelErrors) -> dict[str, str]:
     slope = fitted_slope(table, variant.map, found.n_distinct, variant.choice)
     fitted = "too few points" if slope is None else with_minus(slope.exponent, ".3f")
-    where = "" if slope is None else f"{slope.first:,} to {slope.last:,}"
+    where = "" if slope is None else span(slope.first, slope.last, ",")
     return {"map": kernel_error.variant_name(variant), "exponent of m": fitted, "fitted over m": where}
 
 

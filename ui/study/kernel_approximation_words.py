@@ -16,7 +16,7 @@ from rankviz.analysis.kernel_error import (
     lower_error,
     summary_at,
 )
-from rankviz.common.numbers import percent, small, with_minus
+from rankviz.common.numbers import percent, small, span, with_minus
 from rankviz.features import FEATURE_MAPS
 from rankviz.features.kernel_base import KernelFacts
 from rankviz.features.registry import FREQUENCY_CHOICE, LANDMARK_CHOICE
@@ -342,5 +342,4 @@ def _rising(table: pd.DataFrame, variant: Variant) -> pd.DataFrame:
 
 def _error_in(row: pd.Series) -> str:
     """Format a mean error, and the seconds of its features from fastest to slowest run."""
-    least, most = small(row["seconds"]), small(row["slowest"])
-    return f"{small(row['mean'])} in {least if least == most else f'{least} to {most}'} s"
+    return f"{small(row['mean'])} in {span(small(row['seconds']), small(row['slowest']))} s"

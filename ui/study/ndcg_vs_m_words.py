@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from rankviz.common.numbers import interval_in_words, small
+from rankviz.common.numbers import interval_in_words, small, span
 from rankviz.features import EXACT, LINEAR
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import Comparison, compare, queries_needed
@@ -162,12 +162,8 @@ def in_words(verdicts: Mapping[int, int], verb: str = "is") -> str:
             stretches[-1].append(m)
         else:
             stretches.append([m])
-    parts = (f"{VERDICTS[verdicts[ms[0]]]} at m = {_stretch(ms)}" for ms in stretches)
+    parts = (f"{VERDICTS[verdicts[ms[0]]]} at m = {span(ms[0], ms[-1])}" for ms in stretches)
     return f"{verb} {', '.join(parts)}"
-
-
-def _stretch(ms: list[int]) -> str:
-    return f"{ms[0]}" if len(ms) == 1 else f"{ms[0]} to {ms[-1]}"
 
 
 def seconds_in_words(found: Sequence[RunRecord], largest: int, maps: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ from ui.study.sweep_studies import (
     show_action_error,
     show_sweeps,
 )
-from ui.study.sweep_words import answer, fixed_settings, over, prospect_words
+from ui.study.sweep_words import answer, band, fixed_settings, over, prospect_words
 from ui.work import metrics
 from ui.work.metrics import MENU, METRICS, OWN
 from ui.work.place import choose_place, show_cluster, threads_of
@@ -224,13 +224,15 @@ def _controls(sweep: Sweep) -> tuple[str, str]:
 
 def show_map(sweep: Sweep, x: str, y: str) -> None:
     """Draw the first figure: the metric over two settings, cell by cell."""
-    design, metric = sweep.design, sweep.metric
+    design, metric, told = sweep.design, sweep.metric, words.CURVE
     if not y and len(sweep.folds):
         table = sweep_settings.curves_data(design, sweep.done, metric, x)
         figure = sweep_settings.curves_figure(table, design, metric, x)
     elif not y:
         table, figure = sweep_settings.planned_curve(design, metric, x)
+        told = words.DESIGN
     else:
+        told = words.MAP
         table, begun = sweep_map.planned_cells(design, x, y), NOTHING
         if sweep.column in sweep.done:
             table = sweep_map.map_data(design, sweep.done, metric, x, y)
@@ -241,7 +243,7 @@ def show_map(sweep: Sweep, x: str, y: str) -> None:
             sweep_map.mark_cell(figure, table, design, (x, y), cell)
         sweep_map.add_click_targets(figure, table, design, metric, (x, y))
     text = answer(sweep)
-    caption = words.MAP.format(metric=metric, over=over(design))
+    caption = told.format(metric=metric, over=over(design), band=band(design))
     key = f"sweep-map-{sweep.status.id}"
     take = partial(click, sweep.status.id, key)
     show_figure(figure, table, key=key, caption=caption, answer=f"{text}.", on_select=take)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from rankviz.common.errors import SettingError
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, span
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader
 from rankviz.plots import sweep_map, sweep_settings
@@ -228,7 +228,7 @@ def one_cell(sweep: Sweep) -> None:
     ahead = direction(sweep.metric) * (sweep.folds.mean(axis=1) - values.mean())
     rank = int((ahead > 0).sum()) + 1
     what = "Chosen cell" if own is None else "Clicked cell"
-    spread = f" ({values.min():.3f} to {values.max():.3f} over folds)" if len(values) > 1 else ""
+    spread = f" ({span(values.min(), values.max(), '.3f')} over folds)" if len(values) > 1 else ""
     row.markdown(
         texts.ONE_CELL.format(
             what=what,
@@ -430,7 +430,7 @@ def curves(sweep: Sweep) -> None:
         sweep_settings.curves_figure(table, design, sweep.metric, along, lines),
         table,
         key="sweep-curves",
-        caption=words.CURVES.format(metric=sweep.metric, over=texts.over(design)),
+        caption=words.CURVES.format(metric=sweep.metric, over=texts.over(design), band=texts.band(design)),
         answer=f"{texts.curve_answer(sweep, table, along)}.",
     )
 

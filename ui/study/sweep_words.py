@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rankviz.common.numbers import counted
+from rankviz.common.numbers import counted, span
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.metrics.formulas import direction
 from rankviz.metrics.significance import leader
@@ -62,12 +62,17 @@ ALL_MADE = "all cells are made; add values"
 SECOND_STAGE = "Second stage of {label} ({source}), around each fold's best:"
 WAIT_FOR_CELL = "Appears with the first complete cell."
 PARALLEL = "One line per complete cell, by validation {metric}, {over}; thick: best."
+CURVE = "{metric} on validation, {over}. Ring: best. {band}"
 CURVES = (
-    "{metric} on validation, {over}; all other settings at their best. Band: spread over folds, fold "
-    "effects removed."
+    "{metric} on validation, {over}; all other settings at their best. Thick line: that of the best cell. "
+    "Ring: best. {band}"
+)
+BAND = (
+    "Band: from the lowest to the highest fold at each value; it is no confidence interval. Each fold is "
+    "first moved to the same mean over all complete cells, so easy and hard folds do not widen it."
 )
 WORTH = "Best and mean of the cells at each value."
-DESIGN = "Coloured: all runs exist."
+DESIGN = "A square is a cell to train: a run for each fold and seed."
 METRIC_HELP = "Chooses the cell on validation."
 EACH_HELP = "Chooses a cell for each fold."
 MAP = (
@@ -174,8 +179,8 @@ def parallel_answer(sweep: Sweep, table: pd.DataFrame) -> str:
     best, worst = table["value"].iloc[-1], table["value"].iloc[0]
     low, high = table["value"].quantile([0.25, 0.75])
     return (
-        f"{counted(len(table), 'cell')}: {sweep.metric} {worst:.3f} to {best:.3f}, the "
-        f"middle half {low:.3f} to {high:.3f}"
+        f"{counted(len(table), 'cell')}: {sweep.metric} {span(worst, best, '.3f')}, the "
+        f"middle half {span(low, high, '.3f')}"
     )
 
 
@@ -249,6 +254,11 @@ def over(design: Design) -> str:
     if len(design.folds) == 1:
         return f"on {escaped(fold_words(design.folds[0]))}"
     return f"mean of {len(design.folds)} folds"
+
+
+def band(design: Design) -> str:
+    """Explain the band of a curve; "" for one fold, which has none."""
+    return BAND if len(design.folds) > 1 else ""
 
 
 def axes_in_words(design: Design) -> str:

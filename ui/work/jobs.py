@@ -29,7 +29,7 @@ from rankviz.runs.estimate import (
 from rankviz.runs.record import RunRecord
 from rankviz.runs.run import reason_not_in_shards
 from rankviz.runs.spec import RunSpec
-from rankviz.store import NoSuchStudy, StoreError
+from rankviz.store import StoreError
 from rankviz.store.execution import worker_processes
 from rankviz.store.study import HERE, WatchedStatus
 from ui.shell import words
@@ -341,12 +341,7 @@ def _named_job(title: str) -> WatchedStatus | None:
     """
     with suppress(StoreError):
         if job := st.query_params.get(PARAMETER):
-            try:
-                return jobs().status(job)
-            except NoSuchStudy:
-                del st.query_params[PARAMETER]
-                with job_place():
-                    st.caption(words.NO_JOB)
+            return jobs().status(job)
     with suppress(StoreError):  # it was deleted
         if job := st.session_state.get(STOPPED):
             stopped = jobs().status(job)
