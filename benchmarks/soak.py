@@ -202,6 +202,10 @@ class Jobs:
         failed = sum(job.state == "failed" for job in self._seen.values())
         return {"jobs": len(self._seen), "records": len(made), "specs": len(set(made)), "failed jobs": failed}
 
+    def reasons(self) -> list[str]:
+        """Return why jobs failed, as sentences."""
+        return [job.reason for job in self._seen.values() if job.state == "failed"]
+
     def last_end(self) -> float:
         """Return when the last job ended (seconds since 1970); nan without one."""
         return max((job.ended for job in self._seen.values() if job.ended is not None), default=math.nan)
@@ -371,7 +375,7 @@ class Part:
         await asyncio.sleep(1.5)  # the watch looks every half second
         errors = [text for visitor in self._visitors for text in visitor.page.errors]
         failures = [text for visitor in self._visitors for text in visitor.failures]
-        for text, times in Counter([*errors, *failures]).most_common(5):
+        for text, times in Counter([*errors, *failures, *watch.jobs.reasons()]).most_common(5):
             print(f"  {times} times: {text[:300]}")
         now, samples = watch.jobs.counts(), watch.samples[self._first :]
         counts = {name: value - self._counts[name] for name, value in now.items()}
