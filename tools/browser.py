@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, BrowserType, Error, Page, sync_playwrig
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 START_SECONDS = 180
-SETTLE_SECONDS = 90
+SETTLE_SECONDS = 180  # the wheel is tried beside three other stages
 QUIET_SECONDS = 0.4
 """Streamlit waits up to 0.2 s after a key or a slider's move before it asks the server for a rerun."""
 
