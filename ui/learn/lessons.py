@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, order, texts
+from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, named, order, texts
 from ui.controls.link import report_invalid
 from ui.controls.sequence import report_gap
 from ui.controls.widgets import write_address
@@ -92,12 +92,12 @@ def _from_address() -> None:
     asked = tuple(st.query_params.get(key, "") for key in STATE)
     if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
         return
-    name, step, guess = asked
-    known = (not name or name in order(), not step or step in STEPS, prediction(guess))
+    name, (_, step, guess) = named(asked[0]), asked
+    known = (bool(name or not asked[0]), not step or step in STEPS, prediction(guess))
     for key, value, accepted in zip(STATE, asked, known, strict=True):
         if not accepted:
             report_invalid(key, value)
-    state[LESSON] = name if known[0] and name else order()[0]
+    state[LESSON] = name or order()[0]
     state[STEP] = STEPS.index(step) if known[1] and step else 0
     state[GUESS] = guess if known[2] else ""
 
