@@ -43,5 +43,6 @@ export function sumOf(chosen) {
   const [a, b, c] = [[0, 1], [0, 2], [1, 2]].map(([k, l]) => data.KERNEL[chosen[k] * data.N + chosen[l]]);
   const weight = number((1 - c * c) / (1 + 2 * a * b * c - a * a - b * b - c * c)), { i, j, ab } = product(chosen[0]);
   const { values } = data.approximation(data.landmarkMap(chosen)), sum = number(values[(i - 1) * data.N + j - 1]);
-  return { weight, sum, others: number(Number(sum.replace("−", "-")) - weight * ab) };
+  const others = Number(sum.replace("−", "-")) - Number((weight * ab).toFixed(2)); // of the numbers that are shown
+  return { weight, sum, others: `${others < -0.004 ? "−" : "+"} ${number(Math.abs(others))}` };
 }
