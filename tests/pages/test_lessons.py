@@ -57,12 +57,23 @@ def test_the_last_lesson_has_no_next_one(open_by_menu: Opener) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("lesson", "nosuch"), ("lesson", "10"), ("step", "6"), ("step", "x"), ("guess", "<b>"), ("guess", "1" * 700)],
+    [("step", "6"), ("step", "x"), ("guess", "<b>"), ("guess", "1" * 700)],
 )
 def test_what_a_link_says_wrongly_is_reported(open_by_menu: Opener, key: str, value: str) -> None:
     app = open_by_menu("lessons", **{key: value})
     assert key in app.warning[0].value
     assert sent(app)["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+
+
+@pytest.mark.parametrize("name", ["nosuch", "10", "0"])
+def test_an_unknown_lesson_is_named_once_and_the_menu_stays_where_it_is(
+    open_by_menu: Opener, name: str
+) -> None:
+    app = open_by_menu("lessons", lesson=name)
+    assert [f"“{name}”" in one.value for one in app.toast] == [True]
+    assert not app.warning
+    assert sent(app)["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+    assert not app.run().toast
 
 
 def test_the_state_follows_the_browser_and_the_menu(open_by_menu: Opener) -> None:
