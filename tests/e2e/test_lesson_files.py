@@ -133,7 +133,8 @@ def test_an_answer_opens_by_keyboard_and_has_no_barriers(
     page.locator(".lesson summary").focus()
     page.keyboard.press("Enter")
     expect(answer).to_be_visible()
-    expect(answer).to_have_text(lessons.texts(name)["steps"][4]["answer"].replace(" %", "\u00a0%"))
+    told = re.escape(lessons.texts(name)["steps"][4]["answer"]).replace("\\ ", r"\s")
+    expect(answer).to_have_text(re.compile(re.sub(r"\\\{\w+\\\}", "[^{}]+", told)))
     assert barriers(page) == []
     assert page.evaluate(_TOO_WIDE) <= 0
     page.close()

@@ -44,6 +44,13 @@ def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> N
     expect(page).to_have_url(re.compile(first["page"]))
 
 
+def test_a_step_with_a_short_text_needs_no_scrolling(server: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/lessons?lesson=pairs&step=2")
+    page.locator(".lesson .figure").wait_for()
+    assert page.get_by_test_id("stMain").evaluate("one => one.scrollHeight - one.clientHeight") <= 0
+
+
 def test_the_figure_stays_in_view_beside_a_long_text(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     open_page(page, f"{server.url}/lessons?lesson=loss&step=3&guess={GUESSES['loss']}&large=true")

@@ -8,13 +8,17 @@ import { stageOf } from "./lesson_stage.js";
 import { hessian } from "../../ui/browser/core/ranking.js";
 import * as data from "../../ui/browser/lessons/examples/approximation.js";
 import * as descent from "../../ui/browser/lessons/examples/descent.js";
+import * as dual from "../../ui/browser/lessons/examples/dual.js";
 import { mean } from "../../ui/browser/lessons/examples/documents.js";
 import * as lists from "../../ui/browser/lessons/examples/lists.js";
 import * as pulls from "../../ui/browser/lessons/examples/pulls.js";
 import * as turning from "../../ui/browser/lessons/examples/turning.js";
 import * as wrong from "../../ui/browser/lessons/examples/wrong_grade.js";
+import { withTerms } from "../../ui/browser/lessons/formula.js";
+import { filled } from "../../ui/browser/lessons/kit/words.js";
 import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
 import * as kernel from "../../ui/browser/lessons/scenes/kernel.js";
+import * as regularisation from "../../ui/browser/lessons/scenes/regularisation.js";
 import * as nystroem from "../../ui/browser/lessons/examples/landmarks.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
@@ -207,4 +211,70 @@ test("lesson 7: a document and its row light up together, from either, and landm
   const chosen = [...scene.picked];
   for (const step of [3, 2, 3, 4]) scene.show(step, "shown", false);
   assert.deepEqual(scene.picked, chosen);
+});
+
+test("lesson 7: the text's sum has the first number of the inverse of W, and ends at the cell of K̃", () => {
+  for (const chosen of [[3, 20, 35], [0, 5, 39]]) {
+    const scene = SCENES.nystroem(stageOf(read("nystroem")));
+    scene.show(3, chosen, false);
+    const { i, j, ab, weight, others, sum } = scene.facts(), [z, ...rest] = chosen;
+    const explained = data.approximation(data.landmarkMap(rest)).values[z * data.N + z]; // the Schur complement
+    assert.ok(Math.abs(1 / (1 - explained) / weight - 1) < 0.01, `${weight}`);
+    const cell = data.approximation(data.landmarkMap(chosen)).values[(i - 1) * data.N + Number(j) - 1];
+    assert.ok(Math.abs(cell - sum) < 0.006);
+    const more = Number(others.replace("−", "-").replace(/[ +]/g, ""));
+    assert.ok(Math.abs(weight * ab + more - sum) < 0.011);
+  }
+});
+
+test("lesson 4: with the smallest C right pairs pull as hard as wrong ones, and more pairs stay wrong", () => {
+  const of = (exponent) => {
+    const { scores, pairs: { winner, loser } } = wrong.trained(exponent);
+    const margins = Array.from(winner, (i, k) => scores[i] - scores[loser[k]]);
+    const pull = (all) => mean(all.map((t) => Math.max(0, 1 - t)));
+    const [good, bad] = [margins.filter((t) => t > 0), margins.filter((t) => t <= 0)];
+    return { share: pull(good) / pull(bad), bad: bad.length };
+  };
+  const [least, best] = [wrong.EXPONENTS[0], regularisation.best().exponent].map(of);
+  assert.ok(least.share > 0.9 && best.share < 0.7 && least.bad > 1.5 * best.bad);
+});
+
+test("lesson 4: a wrong grade and more pairs ask for a smaller C", () => {
+  const [plain, mended, twice] = [{}, { mended: true }, { twice: true }]
+    .map((choice) => regularisation.best({ mended: false, twice: false, ...choice }).exponent);
+  assert.ok(plain < mended && twice === plain - 1);
+});
+
+test("lesson 9: the answer has the loss, C and error of the controls", () => {
+  const text = read("alpha"), scene = SCENES.alpha(stageOf(text)), { grips } = scene.paint;
+  const answer = () => filled(text.steps[4].answer, scene.facts());
+  scene.show(4, "shown", false);
+  assert.match(answer(), /squared hinge, C.=.2⁻⁵ and an error of 0\.1.%/);
+  const first = answer();
+  grips.get("error").nudge(2, 0);
+  grips.get("C").nudge(9, 0);
+  grips.get("hinge").press();
+  assert.match(answer(), /With the hinge, C.=.2⁴ and an error of 1.%/);
+  const { before, after, adds } = scene.facts();
+  assert.ok(parseFloat(before) < 99 && parseFloat(after) < 99 && adds > 0 && adds < 1);
+  assert.doesNotMatch(answer() + first, /[{}]/);
+});
+
+test("lesson 9: in the columns with crossed cells the upper rows need two tables, so three are not enough", () => {
+  const { values, columns, rows } = dual.trained(-5), high = [0, 1, 2, 3, 4], part = (is, js) => dual.spectrum(
+    Float64Array.from(is.flatMap((i) => js.map((j) => values[i * columns + j]))), is.length, js.length).rank;
+  const low = Array.from({ length: rows - high.length }, (_, k) => k + high.length);
+  const all = Array.from({ length: columns }, (_, j) => j);
+  const crossed = all.filter((j) => !dual.isPair(low[0] * columns + j, columns));
+  assert.equal(part(high, crossed) + part(low, all.filter((j) => !crossed.includes(j))), 4);
+});
+
+test("a formula has bars over roots, a sign over an italic letter, and stays in one line", () => {
+  const tagsOf = (one) => [one.tag, ...(one.children ?? []).flatMap(tagsOf)];
+  const tags = tagsOf(withTerms({ formula: [{ root: "2" }, "K̃"], terms: {} }, () => null));
+  assert.ok(tags.includes("msqrt") && tags.includes("mover"));
+  for (const one of ["2C(1 − fᵢ) + 2C · fⱼ", "4 × 31 = 124", "0.91 + 0.91", "√2 × √2 = 2"]) {
+    assert.ok(!filled(`so ${one}, here`, {}).slice(3, -6).includes(" "), one);
+  }
+  assert.ok(filled("w is α × (features of one − features of another)", {}).includes(" − "));
 });

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { stageOf } from "./lesson_stage.js";
 import { bowl } from "../../ui/browser/lessons/examples/descent.js";
 import { mix } from "../../ui/browser/lessons/kit/motion.js";
+import { histogram, triples } from "../../ui/browser/lessons/examples/landmarks.js";
 import { SHRUNK } from "../../ui/browser/lessons/scenes/newton.js";
 import { SCENES } from "../../ui/browser/lessons/scenes.js";
 
@@ -200,4 +201,46 @@ test("lesson 1 names its axes and ticks inside the figure", () => {
       for (const { attributes: { x, y } } of found) assert.ok(x >= 0 && x <= width && y > 0 && y < height);
     }
   }
+});
+
+test("lesson 4: the curves have their names while they still grow", () => {
+  const stage = stageOf(read("regularisation")), scene = SCENES.regularisation(stage);
+  scene.show(2, "shown", false);
+  const { known } = scene.paint, names = ["training", "validation"];
+  const places = () => names.map((name) => known.get(`labels of ${name}`)?.attributes.x);
+  const end = places();
+  scene.train(-8);
+  assert.deepEqual(places(), end);
+  assert.ok(end.every(Boolean));
+});
+
+test("lesson 7: no row stays lit after a landmark was chosen, and the axis of choices reaches the tallest bar", () => {
+  const scene = SCENES.nystroem(stageOf(read("nystroem")));
+  scene.show(4, "shown", false);
+  const grip = scene.paint.grips.get("doc7");
+  grip.element.onpointerenter();
+  assert.ok(scene.paint.known.get("over row"));
+  grip.press();
+  assert.equal(scene.paint.known.get("over row"), undefined);
+  scene.show(2, "shown", false);
+  const { errors } = triples(), most = Math.max(...histogram(errors, 60));
+  const ticks = [0, 1, 2].map((k) => Number(scene.paint.known.get(`back all y${k}`).textContent));
+  assert.ok(ticks[0] === 0 && Math.abs(ticks[2] / most - 1) < 0.1, `${ticks}`);
+});
+
+test("lesson 2: a number stands on its bar, and the line of the gap below the numbers of ranks", () => {
+  const scene = SCENES.ndcg(stageOf(read("ndcg")));
+  const at = (key, name) => Number(scene.paint.known.get(key).attributes[name]);
+  scene.show(2, [0.7, 0.6, 0.65], false);
+  assert.ok(Math.abs(at("over told7", "y") + 11 - at("back part7", "y")) < 0.01);
+  assert.ok(at("over gap0", "y1") > at("back rank0.0", "y") + 8);
+});
+
+test("lesson 3: a penalty above the figure has a mark of its own, none on the edge", () => {
+  const scene = SCENES.loss(stageOf(read("loss")));
+  scene.show(4, "shown", false);
+  scene.w = scene.w.map((one) => -8 * one);
+  scene.draw();
+  const dots = [...scene.paint.known.values()].filter((one) => one.attributes.class?.startsWith("pair-dot"));
+  assert.deepEqual([...new Set(dots.map((one) => one.tag))].sort(), ["circle", "path"]);
 });

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from rankviz.learning.losses import LOSSES
 from rankviz.plots.style import DATA_COLOUR, GRADE_COLOURS, style_of
+from ui.controls.lesson_texts import lesson_of
 from ui.controls.navigation import ENTRIES
 from ui.learn import lessons as views
 from ui.learn.lessons import FOLDER, MOVED, gap_of, order, prediction, texts
@@ -42,18 +43,37 @@ def test_the_first_lesson_is_shown_and_a_link_opens_any_step(open_by_menu: Opene
     assert not app.warning
 
 
+def test_the_number_of_a_lesson_opens_it(open_by_menu: Opener) -> None:
+    for number, name in ((1, "pairs"), (9, "alpha")):
+        app = open_by_menu("lessons", lesson=str(number), step="2")
+        assert not app.warning
+        assert sent(app)["state"] == {"lesson": name, "step": 1, "guess": ""}
+        assert lesson_of("lessons", {"lesson": str(number)}) == name
+
+
 def test_the_last_lesson_has_no_next_one(open_by_menu: Opener) -> None:
     assert sent(open_by_menu("lessons", lesson=order()[-1]))["next"] is None
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("lesson", "nosuch"), ("step", "6"), ("step", "x"), ("guess", "<b>"), ("guess", "1" * 700)],
+    [("step", "6"), ("step", "x"), ("guess", "<b>"), ("guess", "1" * 700)],
 )
 def test_what_a_link_says_wrongly_is_reported(open_by_menu: Opener, key: str, value: str) -> None:
     app = open_by_menu("lessons", **{key: value})
     assert key in app.warning[0].value
     assert sent(app)["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+
+
+@pytest.mark.parametrize("name", ["nosuch", "10", "0"])
+def test_an_unknown_lesson_is_named_once_and_the_menu_stays_where_it_is(
+    open_by_menu: Opener, name: str
+) -> None:
+    app = open_by_menu("lessons", lesson=name)
+    assert [f"“{name}”" in one.value for one in app.toast] == [True]
+    assert not app.warning
+    assert sent(app)["state"] == {"lesson": order()[0], "step": 0, "guess": ""}
+    assert not app.run().toast
 
 
 def test_the_state_follows_the_browser_and_the_menu(open_by_menu: Opener) -> None:

@@ -26,10 +26,17 @@ def order() -> list[str]:
     return list(texts("frame")["lessons"])
 
 
+def named(asked: str) -> str:
+    """Return the name of a lesson that an address names, or gives its number; "" for an unknown one."""
+    names = order()
+    numbers = {str(k): name for k, name in enumerate(names, start=1)}
+    return asked if asked in names else numbers.get(asked, "")
+
+
 def lesson_of(page: str, query: Mapping[str, str]) -> str:
     """Return the name of the lesson that a page in a state shows; "" for another page."""
     asked = query.get(LESSON, "")
-    return "" if page != PAGE else asked if asked in (names := order()) else names[0]
+    return "" if page != PAGE else named(asked) or order()[0]
 
 
 def gap_axis(name: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, order, texts
-from ui.controls.link import report_invalid
+from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, named, order, texts
+from ui.controls.link import report_invalid, shortened
 from ui.controls.sequence import report_gap
 from ui.controls.widgets import write_address
 from ui.shell.components import mount, record, text, whole
@@ -21,6 +21,7 @@ from ui.shell.components import mount, record, text, whole
 KEY, STEP, GUESS = "lesson-figure", "step", "guess"
 """Key of the component; keys of the state in the session and in the address."""
 STATE = (LESSON, STEP, GUESS)
+_UNKNOWN = "There is no lesson “{name}”. Choose one from the menu of lessons."
 _MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
 _NUMBER = r"([+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?)"
 """A number in the words of a gap."""
@@ -92,12 +93,14 @@ def _from_address() -> None:
     asked = tuple(st.query_params.get(key, "") for key in STATE)
     if LESSON in state and (asked == state.get(_WRITTEN) or not any(asked)):
         return
-    name, step, guess = asked
-    known = (not name or name in order(), not step or step in STEPS, prediction(guess))
-    for key, value, accepted in zip(STATE, asked, known, strict=True):
+    name, (_, step, guess) = named(asked[0]), asked
+    known = (bool(name or not asked[0]), not step or step in STEPS, prediction(guess))
+    if not known[0]:  # beside the page: the menu, which has all lessons, stays in its place
+        st.toast(_UNKNOWN.format(name=shortened(asked[0])), icon=":material/link_off:", duration="long")
+    for key, value, accepted in zip(STATE[1:], asked[1:], known[1:], strict=True):
         if not accepted:
             report_invalid(key, value)
-    state[LESSON] = name if known[0] and name else order()[0]
+    state[LESSON] = name or order()[0]
     state[STEP] = STEPS.index(step) if known[1] and step else 0
     state[GUESS] = guess if known[2] else ""
 

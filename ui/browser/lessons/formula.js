@@ -5,6 +5,7 @@
 //   { "of": parts, "sub": parts, "sup": parts }  with an index, a power, or both
 //   { "over": parts, "under": parts }            a fraction
 //   { "sum": parts, "from": parts, "to": parts } a sum
+//   { "root": parts }                            a square root
 //   { "text": "words" }                          upright words
 
 import { made } from "../shell/elements.js";
@@ -23,6 +24,7 @@ const row = (parts) => math("mrow", {}, ...[parts].flat().map(drawn));
 function drawn(part) {
   if (typeof part === "string") return symbol(part);
   if (part.term) return math("mrow", { class: "term", "data-term": part.term }, ...[part.is].flat().map(drawn));
+  if (part.root) return math("msqrt", {}, ...[part.root].flat().map(drawn));
   if (part.over) return math("mfrac", {}, row(part.over), row(part.under));
   if (part.sum) {
     const sign = math("munderover", {}, math("mo", { largeop: "true", movablelimits: "false" }, "∑"), row(part.from),
@@ -38,6 +40,7 @@ function drawn(part) {
 
 function symbol(text) {
   if (/^[\d.]+$/.test(text)) return math("mn", {}, text);
+  if (text.endsWith("\u0303")) return math("mover", { accent: "true" }, symbol(text[0]), symbol("~"));
   if (/^\p{L}+$/u.test(text)) return math("mi", text.length > 1 ? { mathvariant: "normal" } : {}, text);
   return math("mo", { stretchy: "false" }, text);
 }

@@ -175,12 +175,11 @@ class Lesson {
   }
 
   commit(guess) {
-    if (guess === null) {
-      this.stage.say(this.words.first);
-      return;
+    if (guess === null) this.stage.say(this.words.first);
+    else {
+      this.guess = guess;
+      this.go(REVEAL);
     }
-    this.guess = guess;
-    this.go(REVEAL);
   }
 
   tell() {
@@ -245,7 +244,8 @@ class Lesson {
     }
     if (this.step === FORMULA) parts.push(this.formula(told));
     if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
-    if (step.answer) parts.push(made("details", {}, made("summary", {}, this.words.reply), told("p", step.answer)));
+    const seen = { ontoggle: ({ target }) => target.lastChild.scrollIntoView({ block: "nearest" }) };
+    if (step.answer) parts.push(made("details", seen, made("summary", {}, this.words.reply), told("p", step.answer)));
     for (const kind of ["help", "keys"]) if (step[kind]) parts.push(told("p", step[kind], { class: `help ${kind}` }));
     this.link = null;
     if (step.page && this.scene.link() && this.app !== undefined) {

@@ -36,3 +36,13 @@ export function product(z) {
   const [i, j] = [near[3], near[6]], [a, b] = [at(i, z), at(z, j)].map((value) => number(value));
   return { i: i + 1, j: j + 1, z: z + 1, a, b, ab: number(a * b), inK: number(at(i, j)) };
 }
+
+// The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
+// weight is the first number of W⁻¹; W has 1 on its diagonal.
+export function sumOf(chosen) {
+  const [a, b, c] = [[0, 1], [0, 2], [1, 2]].map(([k, l]) => data.KERNEL[chosen[k] * data.N + chosen[l]]);
+  const weight = number((1 - c * c) / (1 + 2 * a * b * c - a * a - b * b - c * c)), { i, j, ab } = product(chosen[0]);
+  const { values } = data.approximation(data.landmarkMap(chosen)), sum = number(values[(i - 1) * data.N + j - 1]);
+  const others = Number(sum.replace("−", "-")) - Number((weight * ab).toFixed(2)); // of the numbers that are shown
+  return { weight, sum, others: `${others < -0.004 ? "−" : "+"} ${number(Math.abs(others))}` };
+}

@@ -79,22 +79,37 @@ class Alpha extends Scene {
   }
 
   facts() {
-    const { rows, columns, values, winners, losers, scores } = this.model, { rank, energy } = this.spectrum;
+    const { rows, columns, values, winners, losers, scores } = this.model, { rank } = this.spectrum;
     const { row, column } = this.example, away = (this.chosen ?? 0) - rank;
     const pulls = values.filter((value) => value > 0).length;
-    const margin = scores[winners[row]] - scores[losers[column]], t = number(margin, 3);
+    const [fi, fj] = [scores[winners[row]], scores[losers[column]]].map((score) => number(score, 3));
+    const [one, other] = [fi, fj].map((told) => Number(told.replace("−", "-"))), margin = one - other; // as shown
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
       single: rows + columns, wrong: this.wrong, table: this.stage.words.tables[this.k - 1],
-      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`,
-      energy: rank <= data.FEW ? "100 %" : energy > 0.9999 ? this.stage.words.nearly : `${number(100 * energy, 2)} %`,
-      share: `${number(100 * this.share, this.share && this.share < 0.01 ? 1 : 0)} %`,
-      fi: number(scores[winners[row]]), fj: number(scores[losers[column]]),
-      t, lack: margin < 0 ? `1 + ${t.slice(1)}` : `1 − ${t}`, a: number(values[row * columns + column], 3),
+      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, energy: this.held(this.spectrum), ...this.answer(), fi, fj,
+      t: number(margin, 3), lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`,
+      a: number(values[row * columns + column], 3),
       twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
     };
     return texts(found);
+  }
+
+  // How much of the squared cells the largest tables hold, in words.
+  held({ rank, energy }) {
+    return rank <= data.FEW ? "100 %" : energy > 0.9999 ? this.stage.words.nearly : `${number(100 * energy, 2)} %`;
+  }
+
+  // What an error changes at this C and loss: the reader's, or the one that the question names.
+  answer() {
+    if (this.step !== FREE) return {};
+    const { words } = this.stage, { values, rows, columns } = this.model, share = this.share || SHARES[1];
+    const [exact, erring] = [values, data.inexact(values, share)].map((all) => data.spectrum(all, rows, columns));
+    return {
+      name: words.names[this.loss], asked: `${inPercent(share)} %`, four: data.FEW,
+      before: this.held(exact), after: this.held(erring), adds: inPercent(erring.shares[exact.rank]),
+    };
   }
 
   link() {

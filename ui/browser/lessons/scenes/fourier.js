@@ -168,7 +168,7 @@ class Fourier extends Scene {
     const wave = number((2 * Math.PI) / Math.abs(omega)), b = number(map.phase[k]);
     if (this.lit === "b") parts.drawCurve(this.paint, "unmoved", plot, cosine(own - map.phase[k]),
       parts.strokeOf("var(--guess)", 2, DOTTED));
-    parts.drawText(this.paint, "one name", plot.left + 8, plot.bottom - 10,
+    parts.drawText(this.paint, "one name", plot.left + 8, plot.top + 30, // above the waves
       filled(words[this.lit], { wave, b }), { anchor: "start", colour: "var(--guess)" });
   }
 
@@ -258,10 +258,12 @@ class Fourier extends Scene {
     parts.drawCurve(this.paint, "nystroem", plot, nystroem.map((one) => [one.m, one.mean]), parts.strokeOf(blue, 3));
     const look = { anchor: "start", colour: blue };
     parts.drawText(this.paint, "of nystroem", plot.x(9), plot.y(0.06), words.nystroem, look);
+    const orange = parts.methodColour("fourier", dark);
+    parts.drawText(this.paint, "of waves", plot.x(30), plot.y(0.55), words.waves, { anchor: "start", colour: orange });
     const { error: other } = this.other;
     if (other >= LEAST) parts.drawPoint(this.paint, "now landmarks", plot, [this.landmarks(), other], blue);
     const error = parts.within(this.found.error, LEAST, MOST);
-    parts.drawPoint(this.paint, "now", plot, [this.m, error], parts.methodColour("fourier", dark));
+    parts.drawPoint(this.paint, "now", plot, [this.m, error], orange);
   }
 
   drawHalf(plot) {

@@ -233,7 +233,9 @@ class Loss extends Scene {
           d: `M${x} ${y}h${far}m-6 -5l6 5l-6 5`, class: `pull ${kind}`,
         });
       }
-      this.paint.put("over", `pair${k}`, "circle", { cx: x, cy: y, r: 6, class: `pair-dot ${kind}` });
+      const above = cost > TOP; // a triangle: the penalty is higher than the figure
+      const [tag, look] = above ? ["path", { d: `M${x} ${y - 8}l7 12h-14z` }] : ["circle", { cx: x, cy: y, r: 6 }];
+      this.paint.put("over", `${tag}${k}`, tag, { ...look, class: `pair-dot ${kind}` });
     });
     this.drawInset(together(list));
   }

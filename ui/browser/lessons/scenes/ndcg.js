@@ -11,6 +11,7 @@ import {
 
 const SECONDS = 6, STEP = 0.01, EDGE = 14, WIDE = 480, LEAST = 13, TICKS = [0, 0.25, 0.5, 0.75, 1];
 const HIGHEST = 3; // the largest gain
+const ABOVE = 24; // pixels of a number above its bar
 const ROWS = [LIST, ...SWAPS.map((swap) => swapped(LIST, swap))];
 const BEST = [...LIST].sort((a, b) => b - a);
 
@@ -110,7 +111,8 @@ class List extends Scene {
         });
         const told = this.step < 2 ? number(gain, 0) : appears === 1 ? number(product) : "";
         if (this.lit !== "discount") {
-          this.paint.put("over", `told${document}`, "text", { x, y: top - 11, class: "small" }, told);
+          const y = this.step < 2 || high > box.height - ABOVE ? top : this.base - high; // above the number's own bar
+          this.paint.put("over", `told${document}`, "text", { x, y: y - 11, class: "small" }, told);
         }
       }
       this.drawTile(document, at, grade, colour);
@@ -259,7 +261,7 @@ class List extends Scene {
     const at = this.placed[k] ?? 0.5, { words } = this.stage, now = x + length * at, done = this.step === 2;
     if (done && this.filled > k + 0.99) {
       const end = x + length * TRUTH[k];
-      this.paint.put("over", `gap${k}`, "line", { x1: now, x2: end, y1: y, y2: y, class: "gap-line" });
+      this.paint.put("over", `gap${k}`, "line", { x1: now, x2: end, y1: y + 10, y2: y + 10, class: "gap-line" });
     }
     const look = { d: `M${now} ${y - 12}L${now + 11} ${y}L${now} ${y + 12}L${now - 11} ${y}Z` };
     if (done) {

@@ -1,7 +1,7 @@
 // Lesson "nystroem": the reader picks three of forty documents as landmarks. How far is K̃ from K?
 
 import * as data from "../examples/approximation.js";
-import { ALL, M, SIZES, better, curves, histogram, product, triples } from "../examples/landmarks.js";
+import { ALL, M, SIZES, better, curves, histogram, product, sumOf, triples } from "../examples/landmarks.js";
 import { gradeColour } from "../kit/look.js";
 import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
@@ -67,7 +67,7 @@ class Nystroem extends Scene {
         reached: data.reached(this.picked), reachedBest: data.reached(chosen),
       });
     }
-    if (step === FORMULA && this.picked.length) Object.assign(found, product(this.picked[0]));
+    if (step === FORMULA && this.picked.length) Object.assign(found, product(this.picked[0]), sumOf(this.picked));
     if (step === FREE) {
       const six = SIZES.indexOf(6), { error, ndcg } = curves(), after = ndcg.slice(six);
       Object.assign(found, {
@@ -166,7 +166,7 @@ class Nystroem extends Scene {
   }
 
   pick(i) {
-    this.own = true;
+    Object.assign(this, { own: true, pointed: null });
     if (this.picked.includes(i)) this.set(this.picked.filter((one) => one !== i));
     else if (this.step === FREE || this.picked.length < M) this.set([...this.picked, i]);
     else this.set([...this.picked.slice(1), i]); // the earliest goes
@@ -253,8 +253,9 @@ class Nystroem extends Scene {
   // The errors of all choices of three, and where the reader's lies.
   drawHistogram(box) {
     const { errors, random, kmeans, best } = triples(), { words, dark } = this.stage, counts = histogram(errors, BINS);
+    const most = Math.max(...counts), ticks = [0, 0.5, 1].map((v) => 100 * Math.round((v * most) / 100));
     const plot = parts.chart(box, { ends: [0, 1], ticks: [0, 0.5, 1].map((v) => [v, number(v, 1)]), name: words.error },
-      { ends: [0, Math.max(...counts) * 1.45], ticks: [0, 300, 600].map((v) => [v, String(v)]), name: words.choices });
+      { ends: [0, most * 1.45], ticks: ticks.map((v) => [v, String(v)]), name: words.choices });
     parts.drawAxes(this.paint, "all", plot);
     const bars = counts.map((count, k) => (
       `M${plot.x(k / BINS)} ${plot.bottom}V${plot.y(count)}H${plot.x((k + 1) / BINS)}V${plot.bottom}Z`)).join("");

@@ -1,6 +1,6 @@
 // Lesson "regularisation": C from 2⁻¹⁰ to 2⁴ with one wrong grade. The reader draws NDCG on other lists against C.
 
-import { mean, once, powerOf } from "../examples/documents.js";
+import { mean, powerOf } from "../examples/documents.js";
 import * as data from "../examples/wrong_grade.js";
 import { drawDocument } from "../kit/look.js";
 import { mix } from "../kit/motion.js";
@@ -22,7 +22,8 @@ export function curve(choice) {
 }
 const PLAIN = { mended: false, twice: false };
 
-export const best = once(() => curve(PLAIN).reduce((found, one) => (one.validation > found.validation ? one : found)));
+export const best = (choice = PLAIN) => (
+  curve(choice).reduce((found, one) => (one.validation > found.validation ? one : found)));
 
 // The mean distance of a drawn curve from the validation curve, at the knots.
 export const gapOf = (values) => mean(KNOTS.map((exponent, k) => (
@@ -68,7 +69,7 @@ class Regularisation extends Scene {
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
         best: number(top.validation, 3), high: number(high.validation, 3),
-        turn: number(high.angle - top.angle, 0),
+        turn: number(high.angle - top.angle, 0), mendedC: powerOf(best({ ...PLAIN, mended: true }).exponent),
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });
@@ -177,25 +178,27 @@ class Regularisation extends Scene {
       return;
     }
     const last = step === REVEAL ? this.exponent : LAST;
-    const shown = curve(this.choice).filter((one) => one.exponent <= last);
+    const all = curve(this.choice), shown = all.filter((one) => one.exponent <= last);
     const lines = [["training", "var(--ink)"], ["validation", "var(--accent)"]].map(([part, colour]) => {
       parts.drawPoint(this.paint, `now ${part}`, plot, [this.exponent, this.model[part]], colour);
-      return { part, colour, points: shown.map((one) => [one.exponent, one[part]]), look: parts.strokeOf(colour, 3) };
+      const points = shown.map((one) => [one.exponent, one[part]]), look = parts.strokeOf(colour, 3);
+      return { part, colour, points, whole: all.map((one) => [one.exponent, one[part]]), look };
     });
     if (Array.isArray(this.told) && step === REVEAL) {
       const colour = "var(--guess)", look = parts.strokeOf(colour, 3, { "stroke-dasharray": "7 5" });
       lines.push({ part: "mine", colour, points: KNOTS.map((exponent, k) => [exponent, this.told[k]]), look });
     }
     for (const { part, points, look } of lines) parts.drawCurve(this.paint, part, plot, points, look);
-    if (shown.length === ALL.length) this.drawNames(plot, lines);
+    this.drawNames(plot, lines);
     if (step !== FORMULA) return;
     const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
     this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
   }
 
-  // The names of whole curves beside them, on no other curve or name.
+  // The names beside whole curves, also while these still grow, on no other curve or name.
   drawNames(plot, lines) {
-    const all = lines.map(({ points }) => parts.dense(points.map(([x, y]) => [plot.x(x), plot.y(y)]))), names = [];
+    const ways = lines.map(({ points, whole = points }) => whole.map(([x, y]) => [plot.x(x), plot.y(y)]));
+    const all = ways.map(parts.dense), names = [];
     lines.forEach(({ part, colour }, k) => {
       const text = this.stage.words[part], size = [8 * text.length, 18], own = [...all[k]].reverse();
       const [x, y] = parts.freePlace([own], size, plot, [...all, ...names].flat()) ?? own[0];
