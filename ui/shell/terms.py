@@ -160,7 +160,7 @@ TERMS = {
     "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal settings have equal ids."),
     "Rank": Term(
         r"\brank k\b|\bof rank\b|\blow rank\b",
-        "Smallest number of tables “row × column” that add up to a matrix; number of its nonzero singular values.",
+        "Least number of tables “row × column” that add up to a matrix; number of nonzero singular values.",
         "xu2019",
     ),
     "Energy": Term(r"\benergy\b", "Sum of squared singular values.", "xu2019"),
