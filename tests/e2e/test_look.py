@@ -429,8 +429,10 @@ def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Ser
 
 
 def assert_no_explanation_covers_what_it_explains(page: Page) -> None:
-    opener, told = page.get_by_role("button", name="Presentation"), page.get_by_test_id("stTooltipContent")
+    opener, told = page.get_by_role("button", name="Others"), page.get_by_test_id("stTooltipContent")
+    opener.hover()
+    expect(told).to_have_text("Choose two documents by name.")
     opener.click()
-    expect(page.get_by_text("First figure alone")).to_be_visible()
+    expect(page.get_by_role("button", name="Show why")).to_be_visible()
     expect(told).to_be_hidden()
     page.keyboard.press("Escape")

@@ -1,7 +1,7 @@
 // Add to Streamlit's frame: the menu closes after a choice on a phone, another page begins at its top, the glossary
 // has a search, and screen readers read powers on sliders (Streamlit gives them their formula, $2^{-4}$) and the menu
-// of a phone (its sections stand between a list and its items). A new theme runs the page, because Python sets the
-// colours of figures.
+// of a phone (its sections stand between a list and its items). What a button opens is not covered by the button's own
+// explanation. A new theme runs the page, because Python sets the colours of figures.
 if (!window.hasFrame) {
   window.hasFrame = true;
   document.addEventListener("click", ({ target }) => {
@@ -33,6 +33,10 @@ if (!window.hasFrame) {
     document.querySelectorAll('[aria-valuetext^="$"]').forEach(read);
     const items = document.querySelector('[data-testid="stSidebarNavItems"]:not([role])');
     for (const one of items ? [items, ...items.querySelectorAll("li")] : []) one.setAttribute("role", "none");
+    // no rule of a style sheet: with body:has(…:hover), each step of a drawing takes 2 ms longer
+    const opened = document.querySelector('[data-testid="stPopoverButton"][aria-expanded="true"]:hover');
+    const told = document.querySelectorAll('[data-testid="stTooltipContent"]');
+    for (const one of told) one.style.display = opened ? "none" : "";
   };
   const watch = { childList: true, subtree: true, attributeFilter: ["aria-valuetext"] };
   const mendOnce = () => { // a figure changes in many steps, so at most once a frame
