@@ -19,7 +19,7 @@ from ui.shell.terms import show_glossary
 
 def head(title: str, about: str = "") -> DeltaGenerator:
     """Draw title, glossary and subject; return their row."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-head")
     row.title(title, width="content", anchor=False)
     with row:
         show_glossary()
