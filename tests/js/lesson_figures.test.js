@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
-import { bowl } from "../../ui/browser/lessons/examples/descent.js";
+import { hessian, prepared } from "../../ui/browser/core/ranking.js";
+import { PROBLEM, START, bowl, curvatures } from "../../ui/browser/lessons/examples/descent.js";
 import * as dual from "../../ui/browser/lessons/examples/dual.js";
 import { mix } from "../../ui/browser/lessons/kit/motion.js";
 import { histogram, triples } from "../../ui/browser/lessons/examples/landmarks.js";
@@ -270,4 +271,31 @@ test("lesson 9: on a phone, too, a table is no wider than α above it", () => {
   scene.show(2, "shown", false);
   const { map, added } = scene.boxes();
   assert.equal(added.width, map.width);
+});
+
+test("lesson 5: with a small C all rings are nearly circles, with that of the lesson they are long", () => {
+  const small = prepared({ ...PROBLEM, C: 2 ** -6 });
+  for (const w of [START, [0, 0], [2, 2]]) {
+    const [a, b, , c] = hessian(Float64Array.from(w), small);
+    assert.ok(a * c - b * b > 0.24 * (a + c) ** 2, `${w}`); // of a circle 0.25
+  }
+  assert.ok(curvatures(START)[0] / curvatures(START)[1] > 10);
+});
+
+test("lesson 4: the best C follows “Queries twice”, and a line of the formula's step has its C as a name", () => {
+  const stage = stageOf(read("regularisation")), scene = SCENES.regularisation(stage);
+  scene.show(3, "shown", false);
+  assert.equal(scene.paint.known.get("labels C name").textContent, "C = 2⁻⁵");
+  scene.show(4, "shown", false);
+  assert.deepEqual([scene.facts().bestC, scene.facts().mendedC], ["2⁻⁵", "2⁻²"]);
+  scene.paint.grips.get("twice").press();
+  assert.deepEqual([scene.facts().bestC, scene.facts().mendedC], ["2⁻⁶", "2⁻³"]);
+});
+
+test("lesson 6: the circle of γ is there only while γ is chosen", () => {
+  const scene = SCENES.kernel(stageOf(read("kernel"))), circle = () => scene.paint.known.has("over reach");
+  scene.show(3, "shown", false);
+  const before = circle();
+  scene.light("gamma");
+  assert.deepEqual([before, circle()], [false, true]);
 });

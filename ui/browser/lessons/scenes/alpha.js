@@ -88,10 +88,10 @@ class Alpha extends Scene {
     const [one, other] = [fi, fj].map((told) => Number(told.replace("−", "-"))), margin = one - other; // as shown
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
-      pairs, k: this.k, kept: rank * (rows + columns), single: rows + columns, wrong: this.wrong,
-      table: words.tables[this.k - 1], gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, fi, fj,
-      energy: this.held(this.spectrum), ...this.answer(), a: number(values[row * columns + column], 3),
-      t: number(margin, 3), lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
+      pairs, k: this.k, kept: rank * (rows + columns), single: rows + columns, wrong: this.wrong, fi, fj,
+      table: words.tables[this.k - 1], gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, ...this.answer(),
+      energy: this.held(this.spectrum), a: number(values[row * columns + column], 3), t: number(margin, 3),
+      lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
       few: Math.min(data.FEW, rank), changes: words.changes[this.loss], same: filled(same, { rank }),
     };
     return texts(found);
