@@ -274,9 +274,8 @@ test("lesson 9: on a phone, too, a table is no wider than α above it", () => {
 });
 
 test("lesson 5: with a small C all rings are nearly circles, with that of the lesson they are long", () => {
-  const small = prepared({ ...PROBLEM, C: 2 ** -6 });
   for (const w of [START, [0, 0], [2, 2]]) {
-    const [a, b, , c] = hessian(Float64Array.from(w), small);
+    const [a, b, , c] = hessian(Float64Array.from(w), prepared({ ...PROBLEM, C: 2 ** -6 }));
     assert.ok(a * c - b * b > 0.24 * (a + c) ** 2, `${w}`); // of a circle 0.25
   }
   assert.ok(curvatures(START)[0] / curvatures(START)[1] > 10);
@@ -295,7 +294,7 @@ test("lesson 4: the best C follows “Queries twice”, and a line of the formul
 test("lesson 6: the circle of γ is there only while γ is chosen", () => {
   const scene = SCENES.kernel(stageOf(read("kernel"))), circle = () => scene.paint.known.has("over reach");
   scene.show(3, "shown", false);
-  const before = circle();
+  assert.ok(!circle());
   scene.light("gamma");
-  assert.deepEqual([before, circle()], [false, true]);
+  assert.ok(circle());
 });
