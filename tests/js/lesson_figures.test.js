@@ -5,7 +5,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { stageOf } from "./lesson_stage.js";
-import { bowl } from "../../ui/browser/lessons/examples/descent.js";
+import { hessian, prepared } from "../../ui/browser/core/ranking.js";
+import { PROBLEM, START, bowl, curvatures } from "../../ui/browser/lessons/examples/descent.js";
+import * as dual from "../../ui/browser/lessons/examples/dual.js";
 import { mix } from "../../ui/browser/lessons/kit/motion.js";
 import { histogram, triples } from "../../ui/browser/lessons/examples/landmarks.js";
 import { SHRUNK } from "../../ui/browser/lessons/scenes/newton.js";
@@ -243,4 +245,56 @@ test("lesson 3: a penalty above the figure has a mark of its own, none on the ed
   scene.draw();
   const dots = [...scene.paint.known.values()].filter((one) => one.attributes.class?.startsWith("pair-dot"));
   assert.deepEqual([...new Set(dots.map((one) => one.tag))].sort(), ["circle", "path"]);
+});
+
+test("lesson 9: both cuts need the same number while all pairs pull, and with the smallest C the rank is 4", () => {
+  const scene = SCENES.alpha(stageOf(read("alpha"))), { grips } = scene.paint, told = () => scene.facts().same;
+  scene.show(4, "shown", false);
+  assert.match(told(), /the same number, 4/);
+  assert.equal(dual.tables(dual.trained(-5), -5).length, 4);
+  grips.get("error").nudge(1, 0);
+  assert.equal(told(), "");
+  grips.get("error").nudge(-1, 0);
+  grips.get("C").nudge(9, 0);
+  assert.equal(told(), "");
+  grips.get("C").nudge(-12, 0);
+  assert.equal(scene.facts().rank, "4");
+  grips.get("logistic").press();
+  assert.deepEqual([scene.facts().rank, told()], ["4", ""]);
+  assert.match(scene.facts().changes, /can be higher/);
+  grips.get("C").nudge(12, 0);
+  assert.ok(Number(scene.facts().rank) > 4);
+});
+
+test("lesson 9: on a phone, too, a table is no wider than α above it", () => {
+  const scene = SCENES.alpha(stageOf(read("alpha"), { width: 640, height: 580 }));
+  scene.show(2, "shown", false);
+  const { map, added } = scene.boxes();
+  assert.equal(added.width, map.width);
+});
+
+test("lesson 5: with a small C all rings are nearly circles, with that of the lesson they are long", () => {
+  for (const w of [START, [0, 0], [2, 2]]) {
+    const [a, b, , c] = hessian(Float64Array.from(w), prepared({ ...PROBLEM, C: 2 ** -6 }));
+    assert.ok(a * c - b * b > 0.24 * (a + c) ** 2, `${w}`); // of a circle 0.25
+  }
+  assert.ok(curvatures(START)[0] / curvatures(START)[1] > 10);
+});
+
+test("lesson 4: the best C follows “Queries twice”, and a line of the formula's step has its C as a name", () => {
+  const stage = stageOf(read("regularisation")), scene = SCENES.regularisation(stage);
+  scene.show(3, "shown", false);
+  assert.equal(scene.paint.known.get("labels C name").textContent, "C = 2⁻⁵");
+  scene.show(4, "shown", false);
+  assert.deepEqual([scene.facts().bestC, scene.facts().mendedC], ["2⁻⁵", "2⁻²"]);
+  scene.paint.grips.get("twice").press();
+  assert.deepEqual([scene.facts().bestC, scene.facts().mendedC], ["2⁻⁶", "2⁻³"]);
+});
+
+test("lesson 6: the circle of γ is there only while γ is chosen", () => {
+  const scene = SCENES.kernel(stageOf(read("kernel"))), circle = () => scene.paint.known.has("over reach");
+  scene.show(3, "shown", false);
+  assert.ok(!circle());
+  scene.light("gamma");
+  assert.ok(circle());
 });

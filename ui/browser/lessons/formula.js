@@ -40,7 +40,7 @@ function drawn(part) {
 
 function symbol(text) {
   if (/^[\d.]+$/.test(text)) return math("mn", {}, text);
-  if (text.endsWith("\u0303")) return math("mover", { accent: "true" }, symbol(text[0]), symbol("~"));
+  if (text.endsWith("\u0303")) return math("mover", { accent: "true" }, symbol(text[0]), symbol("\u02dc"));
   if (/^\p{L}+$/u.test(text)) return math("mi", text.length > 1 ? { mathvariant: "normal" } : {}, text);
   return math("mo", { stretchy: "false" }, text);
 }

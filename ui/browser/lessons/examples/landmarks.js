@@ -37,12 +37,21 @@ export function product(z) {
   return { i: i + 1, j: j + 1, z: z + 1, a, b, ab: number(a * b), inK: number(at(i, j)) };
 }
 
-// The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
-// weight is the first number of W⁻¹; W has 1 on its diagonal.
-export function sumOf(chosen) {
+// The rows of W⁻¹ for three landmarks; W has their similarities a, b, c beside 1 on its diagonal.
+export function inverseOf(chosen) {
   const [a, b, c] = [[0, 1], [0, 2], [1, 2]].map(([k, l]) => data.KERNEL[chosen[k] * data.N + chosen[l]]);
-  const weight = number((1 - c * c) / (1 + 2 * a * b * c - a * a - b * b - c * c)), { i, j, ab } = product(chosen[0]);
+  const determinant = 1 + 2 * a * b * c - a * a - b * b - c * c, [ab, ac, bc] = [b * c - a, a * c - b, a * b - c];
+  const rows = [[1 - c * c, ab, ac], [ab, 1 - b * b, bc], [ac, bc, 1 - a * a]];
+  return rows.map((row) => row.map((value) => value / determinant));
+}
+
+// The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
+// weight is the first number of W⁻¹.
+export function sumOf(chosen) {
+  const rows = inverseOf(chosen).map((row) => row.map((value) => number(value))), [[weight]] = rows;
+  const { i, j, ab } = product(chosen[0]), inverse = rows.map((row) => (
+    row.map((told) => (told.startsWith("−") ? told : `\u2007${told}`)).join("\u2002"))).join("\n"); // in columns
   const { values } = data.approximation(data.landmarkMap(chosen)), sum = number(values[(i - 1) * data.N + j - 1]);
   const others = Number(sum.replace("−", "-")) - Number((weight * ab).toFixed(2)); // of the numbers that are shown
-  return { weight, sum, others: `${others < -0.004 ? "−" : "+"} ${number(Math.abs(others))}` };
+  return { weight, sum, inverse, others: `${others < -0.004 ? "−" : "+"} ${number(Math.abs(others))}` };
 }

@@ -4,10 +4,10 @@ export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(0
 
 const CHAIN = /(?<!\S)\S{1,7}(?: [×·=≈+−/] \S{1,7})+(?!\S)/g, LONGEST = 26; // letters of a formula in one line
 
-// Fill names in braces: "{wrong} of {all}". No line ends within "59 %", "3 × 3", "C = 1" or a short formula.
+// Fill names in braces: "{wrong} of {all}". No line ends within "59 %", "3 × 3", "1/√m", "C = 1" or a short formula.
 export const filled = (text, facts) => text.replace(/\{(\w+)\}/g, (whole, name) => facts[name] ?? whole)
   .replace(CHAIN, (whole) => (whole.length > LONGEST ? whole : whole.replaceAll(" ", "\u00a0")))
-  .replace(/(\d) %/g, "$1\u00a0%").replace(/(\d) ([×/]) (\d)/g, "$1\u00a0$2\u00a0$3")
+  .replaceAll("/√", "/\u2060√").replace(/(\d) %/g, "$1\u00a0%").replace(/(\d) ([×/]) (\d)/g, "$1\u00a0$2\u00a0$3")
   .replace(/(^|[\s(])(\p{L}) = (?=\S)/gu, "$1$2\u00a0=\u00a0");
 
 // Facts of any kind as texts.

@@ -81,17 +81,18 @@ class Alpha extends Scene {
   facts() {
     const { rows, columns, values, winners, losers, scores } = this.model, { rank } = this.spectrum;
     const { row, column } = this.example, away = (this.chosen ?? 0) - rank;
-    const pulls = values.filter((value) => value > 0).length;
+    const count = (test) => values.filter(test).length, pulls = count((value) => value > 0);
+    const { words } = this.stage, pairs = count((_, k) => data.isPair(k, columns));
+    const byRows = this.loss === "squaredHinge" && !this.share && pulls === pairs, same = byRows ? words.same : "";
     const [fi, fj] = [scores[winners[row]], scores[losers[column]]].map((score) => number(score, 3));
     const [one, other] = [fi, fj].map((told) => Number(told.replace("−", "-"))), margin = one - other; // as shown
     const found = {
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
-      pairs: values.filter((_, k) => data.isPair(k, columns)).length, k: this.k, kept: rank * (rows + columns),
-      single: rows + columns, wrong: this.wrong, table: this.stage.words.tables[this.k - 1],
-      gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, energy: this.held(this.spectrum), ...this.answer(), fi, fj,
-      t: number(margin, 3), lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`,
-      a: number(values[row * columns + column], 3),
-      twoC: powerOf(this.exponent + 1), few: Math.min(data.FEW, rank), changes: this.stage.words.changes[this.loss],
+      pairs, k: this.k, kept: rank * (rows + columns), single: rows + columns, wrong: this.wrong, fi, fj,
+      table: words.tables[this.k - 1], gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, ...this.answer(),
+      energy: this.held(this.spectrum), a: number(values[row * columns + column], 3), t: number(margin, 3),
+      lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
+      few: Math.min(data.FEW, rank), changes: words.changes[this.loss], same: filled(same, { rank }),
     };
     return texts(found);
   }
@@ -151,9 +152,8 @@ class Alpha extends Scene {
       const map = matrix(wide ? 34 : 28, wide ? 46 : 42, each), top = map.y + map.height + 34;
       const x = map.x + each + (wide ? 40 : 8), aside = box(x, 20, width - x, 64);
       if (wide) return { map, sum: matrix(map.x, top, each), added: matrix(x, top, each), controls: aside };
-      const below = (height - top - 94) * shape;
-      return { map, sum: matrix(x, map.y, each), controls: box(0, top - 10, width, 64),
-        added: matrix(map.x, top + 84, Math.min(width - map.x, below)) };
+      const added = matrix(map.x, top + 84, Math.min(each, (height - top - 94) * shape));
+      return { map, sum: matrix(x, map.y, each), controls: box(0, top - 10, width, 64), added };
     }
     const room = 120; // of the controls
     if (wide) {

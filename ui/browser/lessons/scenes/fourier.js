@@ -142,7 +142,8 @@ class Fourier extends Scene {
       { ends: [low, 2.1], ticks, name });
     parts.drawAxes(this.paint, "row", plot);
     const along = (values) => Array.from(values, (value, k) => [LINE[k], value]);
-    const faint = lit && lit !== "m" ? 0.12 : 0.4, many = Math.max(1, Math.sqrt(waves.length / START));
+    const faint = (lit && lit !== "m" ? 0.12 : 0.4) * (dark ? 2 : 1); // thin lines are weaker on dark
+    const many = Math.max(1, Math.sqrt(waves.length / START));
     const thin = parts.strokeOf(orange, 1, { opacity: faint / many });
     const wavy = { ...thin, ...ofTerm("omega") };
     waves.slice(-MANY).forEach((wave, k) => parts.drawCurve(this.paint, `wave${k}`, plot, along(wave), wavy));

@@ -195,9 +195,9 @@ class Kernel extends Scene {
       if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
       this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
     });
+    if (this.lit !== "gamma") return;
     const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
-    const look = parts.strokeOf("var(--guess)", this.lit === "gamma" ? 5 : 1.5);
-    this.paint.put("over", "reach", "circle", { cx, cy, r, ...look, ...ofTerm("gamma") });
+    this.paint.put("over", "reach", "circle", { cx, cy, r, ...parts.strokeOf("var(--guess)", 5), ...ofTerm("gamma") });
   }
 
   drawFree(box, wide) {

@@ -65,11 +65,12 @@ class Regularisation extends Scene {
     const found = { C: powerOf(this.exponent), angle: number(model.angle, 0), validation, length: number(length, 3),
       squared: number(length ** 2) };
     if (step >= REVEAL) {
-      const top = best(), high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
+      const { twice } = this.choice, of = (mended) => best({ mended, twice }), top = of(false);
+      const high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
         best: number(top.validation, 3), high: number(high.validation, 3),
-        turn: number(high.angle - top.angle, 0), mendedC: powerOf(best({ ...PLAIN, mended: true }).exponent),
+        turn: number(high.angle - top.angle, 0), mendedC: powerOf(of(true).exponent),
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });
@@ -193,6 +194,8 @@ class Regularisation extends Scene {
     if (step !== FORMULA) return;
     const x = plot.x(this.exponent), look = parts.strokeOf("var(--guess)", this.lit === "C" ? 6 : 2);
     this.paint.put("lines", "C", "path", { d: `M${x} ${plot.top}V${plot.bottom}`, ...look, ...ofTerm("C") });
+    const name = `C = ${powerOf(this.exponent)}`;
+    parts.drawText(this.paint, "C name", x, plot.top - 10, name, { colour: "var(--guess)" });
   }
 
   // The names beside whole curves, also while these still grow, on no other curve or name.
