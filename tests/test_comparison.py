@@ -273,7 +273,7 @@ def test_models_that_differ_by_rounding_are_the_same_model() -> None:
     ]
     assert best_of(Matched.of(three), "MAP", "least").label == "one"
     values = pd.Series([0.3, 0.1 + 0.2, 0.3, 0.9, 0.9, 0.9])
-    assert [len(group) for group in slices._quantiles(values, 2, "{} to {}").values()] == [3, 3]
+    assert [len(group) for group in slices._quantiles(values, 2, "{}", ".2f").values()] == [3, 3]
 
 
 def test_a_comparison_shows_its_tables_and_notes() -> None:

@@ -106,9 +106,9 @@ def text_chunks(
         block = block.removeprefix(_BOM) if first == 1 else block
         valid, fault = _valid_part(block)
         if letor and first == 1 and not _START_OF_LETOR.match(block):
-            fault = "a PDF file" if block.startswith(b"%PDF") else fault
-            if fault is not None:
-                found, remedy = f"{fault}, so no LETOR text file", "Choose another file."
+            what = "a PDF file" if block.startswith(b"%PDF") else fault if not valid else None
+            if what is not None:  # a fault in a later line does not count: where a block ends is chance
+                found, remedy = f"{what}, so no LETOR text file", "Choose another file."
                 raise DataError(found, expected=_LETOR, remedy=remedy, path=path)
         lines = valid.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n") if valid else []
         yield Chunk(first, lines)

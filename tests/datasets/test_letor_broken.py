@@ -106,7 +106,6 @@ BROKEN = [
     Broken("bzip2 archive", b"BZh91AY", None, "a bzip2 archive", PLAIN),
     Broken("PDF", b"%PDF-1.7\n1 0 obj\n", None, "a PDF file, so no LETOR text", "lines 'grade qid:query"),
     Broken("picture", b"\x89PNG\r\n\x1a\n", None, "not UTF-8, so no LETOR text", "such as 2 qid:7 1:0.5"),
-    Broken("binary after text", b"PAR\n1\n\0\n", None, "so no LETOR text", "lines 'grade qid:query"),
     Broken("HTML page", b"<!DOCTYPE html>\n<html>", 1, "grade '<!DOCTYPE', which is not a number", WHOLE),
     Broken("CSV", b"query,grade,bm25\n1,0,0.5\n", 1, "grade 'query,grade,bm25'", WHOLE),
     Broken("CRLF counted once", third("1 qid:1 1:x").replace(b"\n", b"\r\n"), 3, "value 'x'", NUMBER),

@@ -142,6 +142,7 @@ def test_wounded_gzip(lines: list[str], data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(FILES, st.integers(1, 40))
+@example(b":4\n\r 0\n", 1)  # the fault of another block than the first line's
 def test_chunks_of_any_size_give_the_same(content: bytes, size: int) -> None:
     whole, error = outcome(content)
     with pytest.MonkeyPatch.context() as patch:
