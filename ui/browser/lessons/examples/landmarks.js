@@ -1,5 +1,6 @@
 // What lesson 7 compares the reader's landmarks with.
 
+import { cholesky, solveCholesky } from "../../core/numbers.js";
 import { number } from "../kit/words.js";
 import * as data from "./approximation.js";
 import { once } from "./documents.js";
@@ -37,12 +38,11 @@ export function product(z) {
   return { i: i + 1, j: j + 1, z: z + 1, a, b, ab: number(a * b), inK: number(at(i, j)) };
 }
 
-// The rows of W⁻¹ for three landmarks; W has their similarities a, b, c beside 1 on its diagonal.
+// The rows of W⁻¹, of the similarities of landmarks.
 export function inverseOf(chosen) {
-  const [a, b, c] = [[0, 1], [0, 2], [1, 2]].map(([k, l]) => data.KERNEL[chosen[k] * data.N + chosen[l]]);
-  const determinant = 1 + 2 * a * b * c - a * a - b * b - c * c, [ab, ac, bc] = [b * c - a, a * c - b, a * b - c];
-  const rows = [[1 - c * c, ab, ac], [ab, 1 - b * b, bc], [ac, bc, 1 - a * a]];
-  return rows.map((row) => row.map((value) => value / determinant));
+  const m = chosen.length, W = chosen.flatMap((k) => chosen.map((l) => data.KERNEL[k * data.N + l]));
+  const root = cholesky(Float64Array.from(W), m);
+  return chosen.map((_, k) => [...solveCholesky(root, m, Float64Array.from(chosen, (_one, l) => Number(l === k)))]);
 }
 
 // The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
