@@ -152,7 +152,7 @@ class Alpha extends Scene {
       const map = matrix(wide ? 34 : 28, wide ? 46 : 42, each), top = map.y + map.height + 34;
       const x = map.x + each + (wide ? 40 : 8), aside = box(x, 20, width - x, 64);
       if (wide) return { map, sum: matrix(map.x, top, each), added: matrix(x, top, each), controls: aside };
-      const added = matrix(map.x, top + 84, Math.min(each, (height - top - 94) * shape));
+      const w = Math.min(each, (height - top - 94) * shape), added = matrix((width - w) / 2, top + 84, w); // wide name
       return { map, sum: matrix(x, map.y, each), controls: box(0, top - 10, width, 64), added };
     }
     const room = 120; // of the controls
