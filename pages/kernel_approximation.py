@@ -19,7 +19,7 @@ with errors_as_sentences():
     if asked is None:
         end_page()
     with top:
-        rows.draw(asked)
+        hold_ahead = rows.draw(asked)
 
 tabs(
     {
@@ -31,3 +31,5 @@ tabs(
         "Numbers": lambda: views.numbers(asked),
     }
 )
+with errors_as_sentences():
+    hold_ahead()

@@ -175,3 +175,33 @@ def test_a_step_of_m_changes_figures_which_stay_on_the_page(server: Server, page
     wait_settled(page)
     expect(plane.get_by_text("10 landmarks", exact=True)).to_be_visible()
     assert plane.evaluate("chart => chart.layout.width === chart.getBoundingClientRect().width")
+
+
+def rows_of(page: Page) -> list[str]:
+    """Return texts, lines and pictures of the four rows of Nyström and Fourier."""
+    return [
+        page.locator(f".st-key-kernel-{row} .js-plotly-plot").evaluate(
+            """chart => [...chart.querySelectorAll("text, path, image")].map(
+                one => [one.textContent, one.getAttribute("d"), one.getAttribute("href")].join(" ")).join()"""
+        )
+        for row in ("matrices", "plane", "draws", "rankings")
+    ]
+
+
+def test_the_rows_follow_m_before_the_server_answers(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/kernel_approximation?m=25")
+    at_25 = rows_of(page)
+    slider = page.locator(".st-key-m-on-page").get_by_role("slider")
+    slider.press("ArrowRight")
+    expect(page.get_by_role("heading", name="At m = 50").first).to_be_visible()
+    wait_settled(page)
+    at_50 = rows_of(page)
+    assert all(before != after for before, after in zip(at_25, at_50, strict=True))
+    page.evaluate("() => { WebSocket.prototype.send = () => {}; }")  # no server hears of what follows
+    slider.press("ArrowLeft")
+    wait_settled(page)
+    assert rows_of(page) == at_25
+    slider.press("ArrowRight")
+    wait_settled(page)
+    assert rows_of(page) == at_50
+    expect(page.get_by_role("heading", name="At m = 50").first).to_be_visible()

@@ -7,7 +7,7 @@ const BROWSER = names(
   "window", "document", "fetch", "Blob", "DOMParser", "XMLSerializer", "Image", "ImageData", "OffscreenCanvas", "URL",
   "setTimeout", "clearTimeout", "atob", "btoa", "requestAnimationFrame", "cancelAnimationFrame", "performance",
   "getComputedStyle", "ResizeObserver", "CustomEvent", "TextEncoder", "CompressionStream", "Response",
-  "history", "innerWidth", "location", "URLSearchParams",
+  "MutationObserver", "history", "innerWidth", "location", "URLSearchParams",
 );
 
 const RULES = {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 
-import { decoded, kept } from "../../ui/browser/shell/steady.js";
+import steady, { decoded, kept } from "../../ui/browser/shell/steady.js";
 
 const coded = (array, shape) =>
   JSON.stringify({ dtype: "f8", bdata: Buffer.from(Float64Array.from(array).buffer).toString("base64"), shape });
@@ -24,4 +25,36 @@ test("what did not change is the object of the last figure, and all else is new"
   assert.equal(kept(last, made(10)), last);
   assert.notEqual(kept({ a: 1, b: 2 }, { a: 1 }).b, 2);
   assert.deepEqual(kept([1, 2, 3], [1, 2]), [1, 2]);
+});
+
+test("figures held for another value are drawn when the slider moves; answers for an older value wait", async () => {
+  const drawn = [];
+  const chart = { _fullLayout: {}, layout: {}, data: [], on: () => {}, closest: () => null };
+  const input = { getAttribute: () => input.at, at: "1,000" };
+  let move = null;
+  globalThis.document = { querySelector: (found) => (found.startsWith(".st-key-m ") ? input : chart) };
+  globalThis.MutationObserver = class { constructor(moved) { move = moved; } observe() {} };
+  globalThis.window = { Plotly: { react: (_, data) => { drawn.push(data[0]); Object.assign(chart, { data }); } } };
+  const figure = (name) => JSON.stringify({ data: [name], layout: {} });
+  const answer = (name, at) => steady({ data: { key: "f", alt: "", figure: figure(name), slider: "m", at } });
+  const rest = () => setTimeout(120);
+  const go = async (at) => { input.at = at; move(); await rest(); };
+
+  const hold = (of, figures) => steady({ data: { slider: "m", of, figures } });
+  hold("a", { 10: { f: figure("ten") }, 25: { f: figure("25") } });
+  answer("thousand", "1000");
+  await go("10");
+  assert.deepEqual(drawn, ["thousand", "ten"]);
+  answer("late", "1000");
+  answer("ten", "10");
+  await rest();
+  assert.deepEqual(drawn, ["thousand", "ten"], "an equal answer draws nothing");
+  answer("late", "1000");
+  await go("25");
+  assert.deepEqual(drawn, ["thousand", "ten", "25"], "the late answer is not drawn");
+  hold("b", {});
+  await go("10");
+  assert.deepEqual(drawn, ["thousand", "ten", "25"], "figures of other settings are forgotten");
+  answer("anew", "10");
+  assert.equal(drawn.pop(), "anew");
 });

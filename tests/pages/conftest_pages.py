@@ -83,11 +83,16 @@ def shown(app: AppTest) -> list[dict[str, Any]]:
 
 def components(app: AppTest) -> list[dict[str, Any]]:
     """Return the data sent to our components on the page, except steady figures."""
-    return [one for one in _sent(app) if one.keys() != STEADY]
+    return [one for one in _sent(app) if one.keys() not in (STEADY, AHEAD)]
 
 
-STEADY = {"key", "alt", "figure"}
-"""What the script of a steady figure gets."""
+STEADY, AHEAD = {"key", "alt", "figure", "slider", "at"}, {"slider", "of", "figures"}
+"""What the script of steady figures gets: one figure; those for other values of a slider."""
+
+
+def held_ahead(app: AppTest) -> dict[str, Any]:
+    """Return the figures that this run sent for other values of a slider, with what they belong to."""
+    return next(one for one in _sent(app) if one.keys() == AHEAD)
 
 
 def _sent(app: AppTest) -> list[dict[str, Any]]:

@@ -134,7 +134,12 @@ def _draw_on_page(settings: Collection[Setting], unread: Callable[[Setting], str
     st.html(f"<style>{hidden} {{ display: none; }}</style>")
     for setting in settings:
         with row.container(width=ON_PAGE_WIDTH):
-            _control(setting, unread(setting), f"{setting.key}-on-page")
+            _control(setting, unread(setting), key_on_page(setting))
+
+
+def key_on_page(setting: Setting) -> str:
+    """Return the key of the second control of a setting, on the page."""
+    return f"{setting.key}-on-page"
 
 
 def own_place() -> DeltaGenerator:

@@ -13,7 +13,7 @@ import json
 import re
 import textwrap
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -117,6 +117,7 @@ class Figures:
         texts: str = "",
         on_select: Selecting = "ignore",
         is_steady: bool = False,
+        slider: str = "",
         **values: object,
     ) -> Any:
         """Draw a figure with its texts; return its selection, as `show_figure` does.
@@ -124,7 +125,7 @@ class Figures:
         `values` fills the names in the templates. `texts` is their key if it differs from the figure's.
         """
         alt, caption = (found.get(texts or key, "").format(**values) for found in (self.alts, self.captions))
-        how: dict[str, Any] = {"on_select": on_select, "is_steady": is_steady}
+        how: dict[str, Any] = {"on_select": on_select, "is_steady": is_steady, "slider": slider}
         return show_figure(figure, table, key=key, alt=alt, caption=caption, answer=answer, **how)
 
 
@@ -138,10 +139,12 @@ def show_figure(
     answer: str = "",
     on_select: Selecting = "ignore",
     is_steady: bool = False,
+    slider: str = "",
 ) -> Any:
     """Draw a figure below its answer; its description, picture and numbers below, closed.
 
-    A steady figure stays, and only its changes are drawn, which is faster; it has no selection.
+    A steady figure stays, and only its changes are drawn, which is faster; it has no selection. It may follow
+    the slider with this key: `hold_ahead` sends its figures for other values.
     `alt` is a text for screen readers; the default lists the figure's titles. Return the selection in the
     figure if `on_select` is "rerun" or a callback. If only the first figure is wanted, the page ends here.
     """
@@ -150,7 +153,7 @@ def show_figure(
     drawn, alt = themed(figure), alt or alt_of(figure)
     how: dict[str, Any] = {"width": "stretch", "config": CONFIG}
     if is_steady:
-        event = steady.draw(drawn, key, alt, _look(), **how)
+        event = steady.draw(drawn, key, alt, _look(), slider, **how)
     else:
         event = st.plotly_chart(drawn, key=key, alt=alt, on_select=on_select, **how)
     row = st.container(key=f"{key}-tools", horizontal=True, wrap=False, gap=None)  # icons: page.css
@@ -166,6 +169,17 @@ def show_figure(
     if is_on(ALONE):
         end_page()
     return event
+
+
+def hold_ahead(
+    slider: str, of: Hashable, values: Sequence[int], make: Callable[[int], Mapping[str, go.Figure]]
+) -> None:
+    """Send steady figures of other values of a slider ahead, in the page's theme; see `steady.hold`."""
+
+    def drawn(value: int) -> dict[str, go.Figure]:
+        return {key: themed(figure) for key, figure in make(value).items()}
+
+    steady.hold(slider, (of, _look()), values, drawn)
 
 
 def _save(figure: go.Figure, table: pd.DataFrame, key: str, caption: str) -> None:

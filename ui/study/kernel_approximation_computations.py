@@ -225,7 +225,7 @@ def _at(asked: Comparison) -> tuple[str, str, str, int, int, tuple[Variant, ...]
 _cached_at_m = partial(st.cache_resource, hash_funcs={Comparison: _at})
 
 
-@_cached_at_m(max_entries=64, show_spinner=False)
+@_cached_at_m(max_entries=256, show_spinner=False)
 def made_once(name: str, asked: Comparison, of: tuple[object, ...], _make: Callable[[], Made]) -> Made:
     """Return what `_make` makes for a figure, such as its table: a class that comes at once makes it once.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,7 +19,7 @@ from rankviz.common.settings import SEED
 from rankviz.datasets import RankingData
 from rankviz.datasets.parts import take_queries
 from rankviz.features import EXACT, FEATURE_MAPS
-from rankviz.features.registry import RANK
+from rankviz.features.registry import N_COMPONENTS, RANK
 from rankviz.metrics import top_overlap
 from rankviz.plots import kernel_error, metric_vs_m, nystroem_fourier, ranked_list
 from rankviz.plots.style import style_of
@@ -26,9 +27,9 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.curves import listed, report_left_out
 from ui.controls.settings import spec_from_state
-from ui.controls.sidebar import page_controls
+from ui.controls.sidebar import key_on_page, page_controls
 from ui.controls.widgets import Bound, write_address
-from ui.shell.figures import Figures, report_untrained, show_answer
+from ui.shell.figures import Figures, hold_ahead, report_untrained, show_answer
 from ui.study import kernel_approximation_computations as computations
 from ui.study import kernel_approximation_words as words
 from ui.study.kernel_approximation import about, drawn
@@ -46,6 +47,7 @@ OF = {"sample": "sample", "query": "query"}
 EARLIER_KEY, MOST_EARLIER = "earlier", 5
 """Key of earlier seeds in the address, and the most of them that stay."""
 _DRAWS_OF = "draws-of"
+SLIDER = key_on_page(N_COMPONENTS)
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,16 @@ class View:
             found.setdefault(seed, {})[name] = error
         return found
 
+    def at(self, m: int) -> View:
+        """Return the same view at another m."""
+        return replace(self, asked=replace(self.asked, spec=self.asked.spec.but(n_components=m)))
 
-def draw(asked: Comparison) -> None:
-    """Draw the controls, the answer and the four rows; train the models that rows 3 and 4 need."""
+
+def draw(asked: Comparison) -> Callable[[], None]:
+    """Draw the controls, the answer and the four rows; train the models that rows 3 and 4 need.
+
+    Return what is to do after the rest of the page: it sends figures of other m ahead.
+    """
     view = _controls(asked)
     runs, exact = _runs(view)
     places = [st.empty(), *(st.container() for _ in range(5))]
@@ -136,6 +145,7 @@ def draw(asked: Comparison) -> None:
         _draws(view, list(found.values()))
     with fourth:
         _rankings(view, _scores(view, found, runs, exact))
+    return partial(_hold_ahead, view, found, runs, exact)
 
 
 def _controls(asked: Comparison) -> View:
@@ -255,20 +265,36 @@ def _answer(place: DeltaGenerator, view: View, found: Found, runs: Runs, exact: 
         show_answer(text)
 
 
+def _hold_ahead(view: View, found: Found, runs: Runs, exact: Sequence[RunSpec]) -> None:
+    """Send the four rows at the nearest other m: they move with the slider, before the server answers."""
+    asked, records = view.asked, list(found.values())
+
+    def make(m: int) -> dict[str, go.Figure]:
+        other = view.at(m)
+        made = {
+            "kernel-matrices": _matrices_made(other),
+            "kernel-plane": _plane_made(other),
+            "kernel-draws": _draws_made(other, records),
+        }
+        if _can_rank(models := _scores(other, found, runs, exact)):
+            made["kernel-rankings"] = _rankings_made(other, models)[0]
+        return {key: figure for key, (figure, _) in made.items()}
+
+    if view.m <= computations.LARGEST_AT_ONCE:
+        kept = asked.spec.but(n_components=1), asked.shown, view.of_query, view.query
+        of = (*kept, view.differences, view.earlier, tuple(record.spec.hash for record in records))
+        hold_ahead(SLIDER, of, computations.grid_of(view.m), make)
+
+
 def _matrices(view: View) -> None:
-    found = computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
-    titles = {name: f"error {words.error_words(error)}" for name, error in view.at_m[view.asked.seed].items()}
-
-    def make() -> computations.Made:
-        table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
-        return nystroem_fourier.matrices_figure(table, titles, differences=view.differences), table
-
+    found = _found_matrices(view)
     of = words.QUERY if view.of_query else words.SAMPLE
-    st.html(_CUT.format(panels=len(titles) + 1))
+    st.html(_CUT.format(panels=len(view.names) + 1))
     FIGURES.show(
         "kernel-matrices",
-        *computations.made_once("matrices", view.asked, (view.place, view.differences), make),
+        *_matrices_made(view),
         is_steady=True,
+        slider=SLIDER,
         drawn=drawn(view.asked),
         of=of.format(shown=len(found.K), n=found.n_documents, query=view.query_id),
         n=found.n_documents,
@@ -277,34 +303,48 @@ def _matrices(view: View) -> None:
     )
 
 
-def _plane(view: View) -> None:
-    def make() -> computations.Made:
-        table = computations.in_plane(view.asked)
-        return nystroem_fourier.plane_figure(table), table
+def _found_matrices(view: View) -> computations.Matrices:
+    return computations.matrices(computations.whole_draw(view.asked, view.asked.seed), view.place)
 
+
+def _matrices_made(view: View) -> computations.Made:
+    titles = {name: f"error {words.error_words(error)}" for name, error in view.at_m[view.asked.seed].items()}
+
+    def make() -> computations.Made:
+        found = _found_matrices(view)
+        table = nystroem_fourier.matrices_data(found.K, found.approximate(view.m))
+        return nystroem_fourier.matrices_figure(table, titles, differences=view.differences), table
+
+    return computations.made_once("matrices", view.asked, (view.place, view.differences), make)
+
+
+def _plane(view: View) -> None:
     FIGURES.show(
         "kernel-plane",
-        *computations.made_once("plane", view.asked, (), make),
+        *_plane_made(view),
         is_steady=True,
+        slider=SLIDER,
         drawn=drawn(view.asked),
         maps=kernel_error.joined_names(view.asked.shown),
     )
 
 
+def _plane_made(view: View) -> computations.Made:
+    def make() -> computations.Made:
+        table = computations.in_plane(view.asked)
+        return nystroem_fourier.plane_figure(table), table
+
+    return computations.made_once("plane", view.asked, (), make)
+
+
 def _draws(view: View, records: list[RunRecord]) -> None:
     if records:
         report_untrained(records[0])
-
-    def make() -> computations.Made:
-        metrics = metric_vs_m.metric_data(records, QUERY_PART, (METRIC,))
-        table, grid = nystroem_fourier.draws_data(view.errors, metrics), computations.grid_of(view.m)
-        return nystroem_fourier.draws_figure(table, METRIC, view.m, view.asked.seed, grid), table
-
-    of = (view.place, view.earlier, tuple(record.spec.hash for record in records))
     FIGURES.show(
         "kernel-draws",
-        *computations.made_once("draws", view.asked, of, make),
+        *_draws_made(view, records),
         is_steady=True,
+        slider=SLIDER,
         about=about(view.asked.spec),
         of="the documents of row 1" if view.of_query else "the compared training documents",
         m=view.m,
@@ -320,37 +360,60 @@ def _draws(view: View, records: list[RunRecord]) -> None:
         st.button("Clear earlier draws", key="clear-draws", **how)
 
 
+def _draws_made(view: View, records: list[RunRecord]) -> computations.Made:
+    def make() -> computations.Made:
+        metrics = metric_vs_m.metric_data(records, QUERY_PART, (METRIC,))
+        table, grid = nystroem_fourier.draws_data(view.errors, metrics), computations.grid_of(view.m)
+        return nystroem_fourier.draws_figure(table, METRIC, view.m, view.asked.seed, grid), table
+
+    of = (view.place, view.earlier, tuple(record.spec.hash for record in records))
+    return computations.made_once("draws", view.asked, of, make)
+
+
+def _can_rank(models: Mapping[str, RunRecord]) -> bool:
+    """Return True if the exact model exists, and one more."""
+    return EXACT in models and len(models) > 1
+
+
 def _rankings(view: View, models: dict[str, RunRecord]) -> None:
-    if EXACT not in models or len(models) < 2:
+    if not _can_rank(models):
         st.info(words.NO_EXACT if len(models) > 1 else words.NO_MODELS, icon=":material/hourglass_empty:")
         return
+    made, told = _rankings_made(view, models)
+    st.markdown(told)
+    rows = view.part.query_slice(view.query)
+    FIGURES.show(
+        "kernel-rankings",
+        *made,
+        is_steady=True,
+        slider=SLIDER,
+        drawn=drawn(view.asked),
+        query=view.query_id,
+        k=min(LISTED, rows.stop - rows.start),
+        maps=kernel_error.joined_names(view.asked.shown),
+    )
+
+
+def _rankings_made(view: View, models: dict[str, RunRecord]) -> tuple[computations.Made, str]:
+    """Return the figure of ranked lists, and a sentence on the pairs that the maps order differently."""
     scores = {name: record.scores[QUERY_PART] for name, record in models.items()}
     labels = [(style_of(name).name, own) for name, own in scores.items()]
     rows = view.part.query_slice(view.query)
     own = {name: of_all[rows] for name, of_all in scores.items() if name != EXACT}
     pairs, n = nystroem_fourier.disagreements(own, scores[EXACT][rows], view.part.y[rows])
-    places = {name: place for place, name in enumerate(scores)}
-    k = min(LISTED, rows.stop - rows.start)
+    told = words.NO_PAIRS.format(query=view.query_id)
     if n:
         counts = pairs["map"].value_counts()
         parts = [f"{counts.get(name, 0):,} with {style_of(name).name}" for name in own]
-        st.markdown(
-            words.PAIRS.format(query=view.query_id, pairs=counted(n, "preference pair"), told=listed(parts))
+        told = words.PAIRS.format(
+            query=view.query_id, pairs=counted(n, "preference pair"), told=listed(parts)
         )
-    else:
-        st.markdown(words.NO_PAIRS.format(query=view.query_id))
 
     def make() -> computations.Made:
         table = ranked_list.rankings_data(labels, view.part, view.query)
-        return nystroem_fourier.rankings_figure(table, pairs, places, k), table
+        places = {name: place for place, name in enumerate(scores)}
+        shown = min(LISTED, rows.stop - rows.start)
+        return nystroem_fourier.rankings_figure(table, pairs, places, shown), table
 
     of = (view.query, tuple((name, record.spec.hash) for name, record in models.items()))
-    FIGURES.show(
-        "kernel-rankings",
-        *computations.made_once("rankings", view.asked, of, make),
-        is_steady=True,
-        drawn=drawn(view.asked),
-        query=view.query_id,
-        k=k,
-        maps=kernel_error.joined_names(view.asked.shown),
-    )
+    return computations.made_once("rankings", view.asked, of, make), told

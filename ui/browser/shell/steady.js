@@ -3,23 +3,61 @@
 const WAIT = 50; // milliseconds between looks for a figure that is not drawn yet
 const MOST = 1200; // looks, a minute: a slow machine must not keep what it drew first
 const latest = {}; // data by the figure's key: who waits for a figure may have become obsolete
+const ahead = {}; // figures for other values of a slider, by its key
 
 export default function ({ data }) {
+  if (data.figures) hold(data);
+  else if (data.figure) show(data, JSON.parse(data.figure, decoded));
+  else latest[data.key] = data;
+}
+
+function show(data, figure) {
   latest[data.key] = data;
-  if (data.figure) update(data, JSON.parse(data.figure, decoded), 0);
+  update(data, figure, 0);
 }
 
 function update(data, figure, looks) {
   if (latest[data.key] !== data) return;
-  const chart = document.querySelector(`.st-key-${data.key} .js-plotly-plot`);
-  if (!chart?._fullLayout || !window.Plotly) {
+  const chart = chartOf(data.key);
+  if (!chart?._fullLayout || !window.Plotly || isOld(data)) {
     if (looks < MOST) setTimeout(update, WAIT, data, figure, looks + 1);
     return;
   }
-  if (!chart.wanted) chart.on("plotly_afterplot", () => chart.data !== chart.wanted.data && draw(chart));
-  chart.wanted = chart.wanted ? kept(chart.wanted, figure) : figure;
-  chart.closest('[role="figure"]')?.setAttribute("aria-label", data.alt);
-  draw(chart);
+  const last = chart.wanted;
+  if (!last) chart.on("plotly_afterplot", () => chart.data !== chart.wanted.data && draw(chart));
+  chart.wanted = last ? kept(last, figure) : figure;
+  if (data.alt) chart.closest('[role="figure"]')?.setAttribute("aria-label", data.alt);
+  if (chart.wanted !== last || chart.data !== last.data) draw(chart);
+}
+
+const chartOf = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
+
+// The value of a slider on the page; no value if it is not there.
+const valueOf = (slider) =>
+  document.querySelector(`.st-key-${slider} input[type="range"]`)?.getAttribute("aria-valuetext").replaceAll(",", "");
+
+// A figure of another value than the slider's: the server's next answer is on its way.
+const isOld = ({ slider, at }) => slider && (valueOf(slider) ?? at) !== at;
+
+// Keep figures for other values of a slider, and draw them as soon as it moves: the server's answer comes later.
+function hold({ slider, of, figures }) {
+  if (!ahead[slider]) new MutationObserver(() => move(slider)).observe(document.body, MOVES);
+  if (ahead[slider]?.of !== of) ahead[slider] = { of, at: valueOf(slider), figures: {} };
+  for (const [at, own] of Object.entries(figures)) {
+    ahead[slider].figures[at] = Object.entries(own).map(([key, figure]) => [key, JSON.parse(figure, decoded)]);
+  }
+}
+
+const MOVES = { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] };
+
+function move(slider) {
+  const at = valueOf(slider), held = ahead[slider];
+  if (at === held.at) return;
+  held.at = at;
+  // one by one, so that the browser can move the slider between two of them
+  for (const [key, figure] of held.figures[at] ?? []) {
+    if (chartOf(key)) setTimeout(show, 0, { key, slider, at }, figure);
+  }
 }
 
 // The new figure with all parts of the last one that are equal: Plotly draws anew what is another object.
