@@ -213,7 +213,7 @@ def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener) -> None
     seen.add(held_ahead(app)["of"])
     app.selectbox(key="kq").select_index(1).run()
     seen.add(held_ahead(app)["of"])
-    app.select_slider(key="g-on-page").set_value(-3).run()
+    app.slider(key="g-on-page").set_value(-3).run()
     seen.add(held_ahead(app)["of"])
     app.toggle(key="large").set_value(True).run()
     seen.add(held_ahead(app)["of"])
