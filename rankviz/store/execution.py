@@ -145,7 +145,7 @@ class LocalWorkers:
         """Return True if `maintain` has anything to do."""
         leases = connection.execute(leased_families()).all()
         return (
-            any(has_ended(row) or row.until < time.time() + STALE_SECONDS for row in leases)
+            any(has_ended(row) or (row.until or 0.0) < time.time() + STALE_SECONDS for row in leases)
             or bool(overdue_families(connection))
             or bool(dead_workers(connection))
             or self._missing(connection) > 0

@@ -59,6 +59,8 @@ TIME_PATIENCE = 10.0
 """Seconds beyond a study's time before the system ends its worker."""
 NOT_OUR_CHILD = "why is not known, because another program had started it"
 """Text for processes other than the worker's parent, such as a restarted server."""
+NO_SIGN = f"it gave no sign for {LEASE_SECONDS:.0f} seconds"
+"""Text for a lease that expired, where the worker's end was not seen."""
 
 
 WAIT_SECONDS = 0.3
@@ -329,7 +331,8 @@ def leased_families() -> Select[Any]:
     """Select the leased families, with their workers and studies."""
     return (
         select(families.c.id, families.c.worker, families.c.until, families.c.attempts, families.c.progress)
-        .add_columns(families.c.since, families.c.study, workers.c.process, workers.c.host)
+        .add_columns(families.c.since, families.c.study)
+        .add_columns(workers.c.process, workers.c.host, workers.c.until.label("present"))
         .add_columns(studies.c.tries, studies.c.asked, studies.c.changed, studies.c.seconds, studies.c.worked)
         .join(studies, studies.c.id == families.c.study)
         .join(workers, workers.c.id == families.c.worker, isouter=True)
@@ -347,11 +350,17 @@ def leased_here(connection: Connection, place: str = HERE) -> tuple[int, int]:
 
 
 def has_ended(row: Row[Any]) -> bool:
-    """Return True if a lease has expired, or its worker on this machine has died."""
-    if row.until is None or row.until < time.time():
-        return True
+    """Return True if a lease has expired, or its worker on this machine has died.
+
+    After a sleep of the machine, live workers renew their leases. A worker that renews its presence, but not
+    the lease, has given the family up.
+    """
     process = process_here(row)
-    return process is not None and not process.alive()
+    if process is not None and not process.alive():
+        return True
+    now = time.time()
+    slept = process is not None and row.present is not None and row.present < now
+    return (row.until is None or row.until < now) and not slept
 
 
 def process_here(row: Row[Any]) -> ProcessId | None:
@@ -537,7 +546,7 @@ def _mark_lost(connection: Connection, row: Row[Any]) -> None:
 def _reason_of_loss(row: Row[Any], stage: str) -> str:
     """Return the reason for a lost run, as a sentence."""
     process = process_here(row)
-    how = "" if process is None else process.ending()
+    how = NO_SIGN if process is None or process.alive() else process.ending()
     times = f", {counted(row.tries, 'time')}" if row.tries > 1 else ""
     parts = [f"The worker process that made it ended without a result{times}", how or NOT_OUR_CHILD]
     if stage:

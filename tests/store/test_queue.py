@@ -213,6 +213,22 @@ def test_a_worker_that_could_not_say_that_it_is_there_is_known_while_it_is_seen(
     assert known(store) == []
 
 
+def test_a_machine_that_slept_ends_no_lease_of_a_live_worker(store: RunStore, specs: list[RunSpec]) -> None:
+    study = store.studies.submit(GRID, specs[:1])
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        store.queue.register("w", ProcessId.of(process.pid))
+        lease = take_lease(store, "w")
+        end_of_lease(store, lease)
+        with store.database.writing() as connection:
+            connection.execute(update(workers).values(until=0.0))
+        assert store.queue.take("other") is None
+        assert states(store, study) == {"leased": 1}
+        assert store.queue.renew(lease, {}), "awake again"
+        end_of_lease(store, lease)  # but the worker's presence is renewed
+        assert take_lease(store, "other").specs == lease.specs, "it had given the family up"
+        process.communicate(b"\n")
+
+
 def known(store: RunStore) -> list[str]:
     with store.database.reading() as connection:
         return list(connection.execute(select(workers.c.id)).scalars())

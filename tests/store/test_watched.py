@@ -349,7 +349,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(
     status = ended(jobs, job) if store.queue.take("other") is None else None
     assert status is not None
     assert (status.state, status.finished) == ("failed", ())
-    assert status.reason == f"The worker process that made it ended without a result; {queue.NOT_OUR_CHILD}."
+    assert status.reason == f"The worker process that made it ended without a result; {queue.NO_SIGN}."
 
 
 @BOTH
