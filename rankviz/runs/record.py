@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -255,6 +256,8 @@ PARTS = ("train", "vali", "test")
 
 MOST_COLUMNS, LONGEST = 500, 1000
 """Most columns of a table, and characters of a text."""
+MOST_SECONDS = 1e9
+"""Most seconds of a stage, 32 years; the run store takes more for a damaged row."""
 
 
 def check_record(record: RunRecord) -> None:
@@ -271,7 +274,7 @@ def check_record(record: RunRecord) -> None:
         _check_text("versions", version)
     for stage, seconds in _mapping("seconds", record.seconds).items():
         _check_text("seconds", stage)
-        _number(f"seconds of {stage}", seconds)
+        _number(f"seconds of {stage}", seconds, MOST_SECONDS)
     if not math.isnan(record.peak_memory):
         _number("peak_memory", record.peak_memory)
     if math.isinf(record.objective):
@@ -353,9 +356,9 @@ def _check_text(what: str, value: Any) -> None:
         raise ValueError(f"{what} is not a text of at most {LONGEST} characters")
 
 
-def _number(what: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ValueError(f"{what} is {str(value)[:40]!r}, expected a number of at least 0")
+def _number(what: str, value: Any, most: float = sys.float_info.max) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise ValueError(f"{what} is {str(value)[:40]!r}, expected a number from 0 to {most:g}")
 
 
 def _whole(what: str, value: Any) -> None:

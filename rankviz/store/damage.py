@@ -1,9 +1,9 @@
 """Damaged rows of a run store in SQLite: find them, set them right or remove them.
 
 A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
-column of numbers, text that is not UTF-8, JSON that cannot be parsed, a reference to no row. One such value
-may cost its row, but no other one. PostgreSQL checks types, texts and references itself; lists in texts that
-cannot be parsed are empty there.
+column of numbers, text that is not UTF-8, JSON that cannot be parsed, a word that is not one of the few that
+a column has, a reference to no row. One such value may cost its row, but no other one. PostgreSQL checks
+types, texts and references itself; lists in texts that cannot be parsed are empty there.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ def _is_text(column: Column[Any]) -> bool:
 def _readable(column: Column[Any]) -> Callable[[Any], bool]:
     """Return the check of a column's values, beyond their type."""
     if _is_text(column):
-        shape = column.info.get("json")
+        shape, known = column.info.get("json"), column.info.get("words")
+        if known is not None:
+            return lambda value: value in [word.encode() for word in known]
         if shape is None:
             return _is_utf8
         may_be_empty = column.default is not None or column.server_default is not None
@@ -151,7 +153,9 @@ def _is_utf8(value: bytes) -> bool:
 
 def _is_json(value: bytes, shape: type) -> bool:
     try:
-        return isinstance(json.loads(value), shape)
+        found = json.loads(value)
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a surrogate pair
+        return isinstance(found, shape)
     except (ValueError, RecursionError):
         return False
 

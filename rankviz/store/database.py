@@ -278,15 +278,19 @@ class Database:
         except (DatabaseError, InterfaceError, OSError) as error:
             cause = getattr(error, "orig", None) or error
             name = getattr(cause, "sqlite_errorname", "")
-            if name == "SQLITE_ERROR":
+            if name == "SQLITE_ERROR" and not str(cause).startswith("no such "):
                 raise
             if isinstance(cause, sqlite3.OperationalError) and not name:  # raised by Python, not by SQLite
                 raise DamagedText(self._sentence(cause)) from None
             if name.startswith(_REOPENED):
                 self._close_connections()
+            if name == "SQLITE_ERROR":  # the file describes other tables than it was made with
+                raise StoreOutOfReach(UNSOUND) from None
             if name.startswith(_UNSOUND):
                 self._tell(UNSOUND)
             raise StoreOutOfReach(self._sentence(cause)) from None
+        except UnicodeDecodeError:  # of SQLite's own message, which quotes a damaged name
+            raise StoreOutOfReach(UNSOUND) from None
 
     def _sentence(self, cause: BaseException) -> str:
         name = str(getattr(cause, "sqlite_errorname", ""))

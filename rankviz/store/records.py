@@ -249,7 +249,7 @@ class Marks:
         """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
-            make_room_and_share(connection, owner, len(tag) * len(ids))
+            make_room_and_share(connection, owner, len(tag.encode()) * len(ids))
             add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
@@ -263,7 +263,7 @@ class Marks:
         with self._database.writing() as connection:
             ids = list(ids_by_digest(connection, list(digests)).values())
             if values.get("note"):
-                make_room_and_share(connection, owner, len(values["note"]) * len(ids))
+                make_room_and_share(connection, owner, len(values["note"].encode()) * len(ids))
             set_marks(connection, owner, ids, **values)
             if values.get("shared"):
                 check_shared(connection, owner)

@@ -17,9 +17,11 @@ from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     Connection,
+    LargeBinary,
     Select,
     and_,
     case,
+    cast,
     delete,
     exists,
     func,
@@ -229,12 +231,19 @@ def total_bytes(connection: Connection, group: Select[Any] | None = None) -> int
     if group is not None:
         places = places.join(studies, studies.c.id == members.c.study).where(studies.c.owner.in_(group))
     texts = [
-        select(func.sum(sum((func.length(column) for column in columns), start=literal(0)))).where(
+        select(func.sum(sum((_length(connection, one) for one in columns), start=literal(0)))).where(
             true() if group is None else columns[0].table.c.owner.in_(group)
         )
         for columns in _TEXTS
     ]
     return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, places, *texts))
+
+
+def _length(connection: Connection, text: ColumnElement[str]) -> ColumnElement[int]:
+    """Return the bytes of a text; SQLite's length of a text counts letters, up to the first NUL."""
+    if connection.dialect.name == "sqlite":
+        return func.length(cast(text, LargeBinary))
+    return func.octet_length(text)
 
 
 def _bytes_not_held(connection: Connection, found: Sequence[int], group: Select[Any]) -> int:

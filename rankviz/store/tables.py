@@ -4,8 +4,8 @@ There is one run per spec, by the spec's digest, whoever requests it; an importe
 (`rankviz.store.exchange`). A study has runs in an order, grouped into families. A worker leases a family
 until a time; nobody else takes it or its runs before. Times are seconds since 1970.
 
-`info` of a column says what a damaged row gets `instead` of a lost value, which `json` a text holds, and
-`beside` which other column it has a value (`rankviz.store.damage`).
+`info` of a column says what a damaged row gets `instead` of a lost value, which `json` a text holds, which
+`words` it may be, and `beside` which other column it has a value (`rankviz.store.damage`).
 
 The schema has a version number and no migrations: a store of another version is set aside. `owners` is newer
 than its version: a store without it gets it (`add_owners`), and earlier releases do not read it.
@@ -26,7 +26,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from rankviz.common.files import locked
 from rankviz.runs.spec import RunSpec
-from rankviz.store.study import QUEUED, StoreOutOfReach
+from rankviz.store.study import HERE, PAUSED, PLACES, QUEUED, RUNNING, STATES, STOPPED, StoreOutOfReach
 
 MOST_BYTES = (1 << 31) - 1
 """Most bytes of a record, and of PostgreSQL's integers: a larger size is a damaged one."""
@@ -110,7 +110,7 @@ runs = sa.Table(
     sa.Column("id", ID, primary_key=True),
     sa.Column("digest", sa.String(16), nullable=False, doc="of the spec"),
     sa.Column("spec", sa.Text, nullable=False, info={"json": dict}),
-    sa.Column("state", sa.String(9), nullable=False, index=True),
+    sa.Column("state", sa.String(9), nullable=False, index=True, info={"words": STATES}),
     sa.Column("reason", sa.Text, nullable=False, default="", doc="why it failed or was lost, as a sentence"),
     sa.Column("family", ID, index=True, doc="the leased one that makes it now"),
     sa.Column("created", Number, nullable=False, info={"instead": time.time}),
@@ -142,7 +142,13 @@ studies = sa.Table(
     sa.Column(
         "roots", sa.Text, nullable=False, info={"json": list, "instead": "[]"}, doc="data roots, as JSON"
     ),
-    sa.Column("asked", sa.String(9), nullable=False, doc="running, paused or stopped"),
+    sa.Column(
+        "asked",
+        sa.String(9),
+        nullable=False,
+        info={"words": (RUNNING, PAUSED, STOPPED), "instead": PAUSED},
+        doc="running, paused or stopped",
+    ),
     sa.Column(
         "tries",
         sa.Integer,
@@ -175,7 +181,7 @@ studies = sa.Table(
         sa.String(9),
         nullable=False,
         server_default="here",
-        info={"instead": "here"},
+        info={"words": PLACES, "instead": HERE},
         doc="who makes it",
     ),
     sa.Column(
@@ -247,7 +253,7 @@ workers = sa.Table(
         sa.String(9),
         nullable=False,
         server_default="here",
-        info={"instead": "here"},
+        info={"words": PLACES, "instead": HERE},
         doc="of its studies",
     ),
     sa.Column(

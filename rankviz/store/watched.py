@@ -268,9 +268,10 @@ def statuses(
         making = _families(connection, found)
         asked = select(studies.c.place).join(families, families.c.study == studies.c.id)
         busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
-        crowded = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
+        full = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
+        crowded = {row.id: full[row.place] for row in rows}  # fails for a damaged place: it is mended
     return [
-        _status(row, specs, found[row.id], making, crowded[row.place], trouble)
+        _status(row, specs, found[row.id], making, crowded[row.id], trouble)
         for row in rows
         if (specs := _specs(tuple(member.spec for member in found[row.id])))
     ]

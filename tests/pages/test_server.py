@@ -246,6 +246,7 @@ def answer(
         ("http://localhost", False),
         ("http://elsewhere.example.net:8501", False),
         ("null", False),
+        ("http://[", False),
     ],
 )
 def test_only_pages_of_this_host_and_port_open_sessions_and_send_files(origin: str | None, own: bool) -> None:

@@ -18,7 +18,7 @@ from rankviz.store import RunStore, StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
 from rankviz.store.queue import reclaim
 from rankviz.store.room import purge
-from rankviz.store.tables import MOST_BYTES, Number, metadata, runs
+from rankviz.store.tables import MOST_BYTES, Number, metadata, runs, studies
 from rankviz.store.watched import WatchedStudies
 
 NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
@@ -141,6 +141,61 @@ def test_sound_rows_stay(filled: RunStore) -> None:
     assert filled.database.mend() == ""
     assert count(filled) == before
     assert filled.database.notice == ""
+
+
+@pytest.mark.parametrize("name", ["place", "asked"])
+def test_an_unknown_word_of_a_job_costs_no_other_job(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], name: str
+) -> None:
+    other, mine = (
+        jobs.submit([spec], owner=owner, title="a job", roots=[])
+        for owner, spec in (("other", specs[-1]), ("me", specs[-2]))
+    )
+    with filled.database.writing() as connection:
+        connection.execute(update(studies).where(studies.c.id == mine).values({name: "he8e"}))
+    assert other in [status.id for status in persist(jobs.live)]
+    filled.database.mend()
+    assert filled.database.notice.endswith("1 row of studies set right.")
+    assert mine in [status.id for status in jobs.of("me")]
+
+
+def test_a_run_in_an_unknown_state_can_be_made_again(
+    filled: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    damage(filled, runs.c.state, "'d?ne'")
+    assert filled.database.mend() == "The database of runs was damaged: 1 row of runs removed."
+    first = next(iter(made))
+    filled.records.keep([made[first]], "me")
+    assert first in filled.records.find([first])
+
+
+def test_half_of_a_surrogate_pair_costs_its_row(filled: RunStore, specs: list[RunSpec]) -> None:
+    """A letter beyond U+FFFF is written as two escapes, which one damaged byte parts."""
+    damage(filled, metadata.tables["runs"].c.spec, """replace(spec, '"small', '"\\ud835')""")
+    assert specs[0].hash not in persist(lambda: filled.listing.seen_by("me")).index
+    assert "1 row of runs removed" in filled.database.notice
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "name"),
+    [
+        ("marks", "star", "'st5r'"),
+        ("schema_version", "version", "'vers5on'"),
+        ("ix_marks_run", "run", "CAST(X'7275FF' AS TEXT)"),
+    ],
+)
+def test_a_damaged_description_of_a_table_is_said(
+    filled: RunStore, table: str, column: str, name: str
+) -> None:
+    file = filled.database.file
+    filled.close()
+    with sqlite3.connect(str(file)) as connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        sql = f"substr(sql, 1, 30) || replace(substr(sql, 31), '{column}', {name})"
+        connection.execute(f"UPDATE sqlite_master SET sql={sql} WHERE name='{table}'")
+    connection.close()
+    with pytest.raises(StoreOutOfReach, match="the file is damaged"):
+        RunStore(file).listing.seen_by("me")
 
 
 @pytest.mark.parametrize("value", ["''", f"'{'[' * 5000}'"])

@@ -91,6 +91,22 @@ def test_notes_tags_and_designs_count_too(
         store.studies.note(study, "me", "s" * 2001)
 
 
+def test_texts_count_by_their_bytes_whatever_their_letters(
+    store: RunStore, made: Sequence[RunRecord]
+) -> None:
+    store.records.keep(made[:1], "me")
+
+    def counted(note: str) -> int:
+        store.marks.note("me", [SPECS[0].hash], note)
+        with store.database.reading() as connection:
+            return total_bytes(connection)
+
+    without = counted("")
+    assert counted("\U0001f600" * 100) == without + 400
+    if store.database.file is not None:  # PostgreSQL takes no NUL
+        assert counted("\0" + "n" * 99) == without + 100
+
+
 def test_while_there_is_room_nothing_goes(
     store: RunStore, made: Sequence[RunRecord], bounded: Bounded
 ) -> None:

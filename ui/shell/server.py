@@ -114,7 +114,10 @@ def _is_own(scope: Message) -> bool:
     if origin is None or not config.get_option("server.enableCORS"):  # browsers always name it
         return True
     allowed = {one.strip() for one in config.get_option("server.corsAllowedOrigins")}
-    return urlsplit(origin).netloc == headers.get(b"host") or origin in allowed
+    try:
+        return urlsplit(origin).netloc == headers.get(b"host") or origin in allowed
+    except ValueError:  # such as "http://["
+        return False
 
 
 async def _refuse(scope: Message, receive: Receive, send: Send, status: int, why: str = "") -> None:
