@@ -222,6 +222,11 @@ def test_names_of_data_can_be_stored_and_shown(name: object) -> None:
         RunSpec(name)  # type: ignore[arg-type]
 
 
+def test_a_normalisation_that_does_not_exist_is_refused_before_a_page_looks_it_up() -> None:
+    with pytest.raises(SettingError, match="there is no normalisation 'nonf'; there are none, "):
+        RunSpec("demo", normalisation="nonf")
+
+
 def test_a_spec_travels_to_another_process_after_its_settings_were_asked_for() -> None:
     spec = RunSpec("OHSUMED", feature_map="nystroem")
     before = pickle.dumps(spec)

@@ -54,8 +54,7 @@ def normalise(data: Fold | RankingData, how: str) -> Fold | RankingData:
     """
     if not isinstance(data, Fold):
         require_data(data, "Give a Fold, or RankingData.from_arrays(X, y, qid).")
-    if not isinstance(how, str) or how not in NORMALISATIONS:
-        raise SettingError(f"there is no normalisation {how!r}; there are {', '.join(NORMALISATIONS)}")
+    check_normalisation(how)
     learn = NORMALISATIONS[how].learn
     if isinstance(data, Fold):
         transform = learn(data.train)
@@ -162,3 +161,9 @@ _ALL = (
     ),
 )
 NORMALISATIONS: Mapping[str, Normalisation] = MappingProxyType({item.key: item for item in _ALL})
+
+
+def check_normalisation(how: object) -> None:
+    """Raise `SettingError` if this is no key of `NORMALISATIONS`."""
+    if not isinstance(how, str) or how not in NORMALISATIONS:
+        raise SettingError(f"there is no normalisation {how!r}; there are {', '.join(NORMALISATIONS)}")

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import Setting, instance, is_text, json_object
+from rankviz.datasets.normalise import check_normalisation
 from rankviz.datasets.samples import Sample
 from rankviz.features import EXACT, LINEAR
 from rankviz.learning.losses import LOSS
@@ -50,10 +51,11 @@ class DataSpec:
     draw: int = Sample.draw
 
     def __post_init__(self) -> None:
-        """Check types; the data folders determine which names exist."""
+        """Check types and the normalisation; the data folders determine which data sets and folds exist."""
         for name in _NAMES:
             if not is_text(getattr(self, name), LONGEST_NAME):
                 raise SettingError(f"{name}={getattr(self, name)!r:.60} must be a short text")
+        check_normalisation(self.normalisation)
         checked = self.sample
         for name in _SAMPLE:
             object.__setattr__(self, name, getattr(checked, name))

@@ -150,7 +150,6 @@ def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(
         (SPEC.but(fold="Fold7"), "no fold Fold7"),
         (SPEC.but(digest="0" * 32), "digest"),
         (SPEC.but(loss="hinge", solver="lbfgs"), "choose solver='newton', which can train it"),
-        (SPEC.but(normalisation="other"), "there is no normalisation 'other'"),
         (FOURIER.but(n_components=10**9), "Choose m = "),
     ],
 )
