@@ -22,10 +22,9 @@ class Nystroem extends Scene {
   show(step, guess, fresh) {
     if (Array.isArray(guess)) this.predicted = [...guess];
     const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
-    this.begin(step, guess, { taken: M, picked: step === QUESTION ? [] : [...told] });
-    this.own = guess !== SHOWN;
+    const picked = step === QUESTION ? [] : [...told];
+    this.begin(step, guess, { taken: M, picked, own: guess !== SHOWN, pointed: null });
     if (step === FREE && this.kept) Object.assign(this, this.kept);
-    this.pointed = null;
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -126,16 +125,16 @@ class Nystroem extends Scene {
   }
 
   drawDocuments() {
-    const { stage: { dark, words } } = this;
+    const { dark, words } = this.stage;
     data.GRADES.forEach((grade, i) => {
       const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
       if (on) {
-        const width = this.lit === "C" || this.lit === "W" ? 6 : 3.5, r = 13;
-        this.paint.put("over", `mark${i}`, "path", {
-          d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
-          ...parts.strokeOf(this.colour(), width, { fill: "transparent" }), ...ofTerm("W"),
-        });
+        const r = 13, d = `M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`, strong = ["C", "W"].includes(this.lit);
+        const stroke = parts.strokeOf(this.colour(), strong ? 6 : 3.5, { fill: "transparent" });
+        this.paint.put("over", `mark${i}`, "path", { d, ...stroke, ...ofTerm("W") });
+        const k = String(this.picked.indexOf(i) + 1), look = { colour: this.colour(), name: "grade" };
+        if (this.step === FORMULA) parts.drawText(this.paint, `landmark${k}`, cx + r + 7, cy - r + 2, k, look);
       }
       if (this.step === FORMULA) return;
       const picks = this.step === GUESS || this.step === FREE;
@@ -166,14 +165,14 @@ class Nystroem extends Scene {
   }
 
   pick(i) {
-    Object.assign(this, { own: true, pointed: null });
+    this.own = true;
     if (this.picked.includes(i)) this.set(this.picked.filter((one) => one !== i));
     else if (this.step === FREE || this.picked.length < M) this.set([...this.picked, i]);
     else this.set([...this.picked.slice(1), i]); // the earliest goes
   }
 
   set(picked) {
-    this.picked = picked;
+    Object.assign(this, { picked, pointed: null });
     if (this.step === GUESS) Object.assign(this, { predicted: picked, kept: null });
     else this.kept = { picked, own: this.own };
     this.compute();
