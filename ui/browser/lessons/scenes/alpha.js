@@ -262,11 +262,13 @@ class Alpha extends Scene {
   }
 
   drawControls({ x, y, width }) {
-    const { words } = this.stage, half = (width - 68) / 2, slider = (key, left, at, settings) => (
-      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
-    slider("C", x + 14, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
+    const { words } = this.stage, wide = 0.58 * (width - 56), narrow = width - 56 - wide;
+    const slider = (key, left, room, name, at, settings) => (
+      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: room }, { name, at, ...settings }));
+    slider("C", x + 14, narrow, words.C, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
       set: (to) => this.tell({ exponent: EXPONENTS[to] }) });
-    slider("error", x + 54 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
+    const error = wide > 178 ? words.error : words.errorShort;
+    slider("error", x + 42 + narrow, wide, error, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
       text: (share) => `${Number((100 * share).toFixed(1))} %`, set: (to) => this.tell({ share: SHARES[to] }) });
     const each = (width - 28 - 16) / 3;
     TRAINED.forEach((loss, k) => {
