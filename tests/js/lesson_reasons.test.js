@@ -98,7 +98,10 @@ test("lesson 7: landmarks have their numbers, in the order of the rows of W, als
     [3, 20, 35].forEach((i, k) => {
       const name = scene.paint.known.get(`labels landmark${k + 1}`), { cx, cy } = of(`marks doc${i}`);
       assert.equal(name.textContent, String(k + 1));
-      assert.ok(Math.hypot(name.attributes.x - cx, name.attributes.y - cy) < 26);
+      const far = (one) => Math.hypot(name.attributes.x - one.cx, name.attributes.y - one.cy);
+      assert.ok(far({ cx, cy }) < 26);
+      const docs = data.GRADES.map((_, j) => of(`marks doc${j}`)).filter((one) => far(one) < 13);
+      assert.deepEqual(docs, [], "on no document");
     });
   }
   assert.equal(shown("nystroem", 2).of("labels landmark1"), undefined);

@@ -122,19 +122,22 @@ class Nystroem extends Scene {
       this.maps = [K, approximate, box(rest.x, 60 + each, each)];
     } else this.maps = row(rest.x, rest.y + 28, Math.min((rest.width - 24) / 3, rest.height - 40));
     this.plane = parts.plane(this.square, EXTENT);
+    this.places = data.GRADES.map((_, i) => this.plane.at([data.X[2 * i], data.X[2 * i + 1]]));
   }
 
   drawDocuments() {
     const { dark, words } = this.stage;
     data.GRADES.forEach((grade, i) => {
-      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
+      const [cx, cy] = this.places[i], on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
       if (on) {
         const r = 13, d = `M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`, strong = ["C", "W"].includes(this.lit);
         const stroke = parts.strokeOf(this.colour(), strong ? 6 : 3.5, { fill: "transparent" });
         this.paint.put("over", `mark${i}`, "path", { d, ...stroke, ...ofTerm("W") });
         const k = String(this.picked.indexOf(i) + 1), look = { colour: this.colour(), name: "grade" };
-        if (this.step === FORMULA) parts.drawText(this.paint, `landmark${k}`, cx + r + 7, cy - r + 2, k, look);
+        const corners = [[1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [cx + 19 * right, cy + 12 * down]);
+        const at = parts.freest(corners, this.places);
+        if (this.step === FORMULA) parts.drawText(this.paint, `landmark${k}`, ...at, k, look);
       }
       if (this.step === FORMULA) return;
       const picks = this.step === GUESS || this.step === FREE;
@@ -155,7 +158,7 @@ class Nystroem extends Scene {
   drawBest() {
     const { words } = this.stage, { x, y } = this.square, name = this.own ? "mine" : "drawn";
     triples().chosen.forEach((i) => {
-      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+      const [cx, cy] = this.places[i];
       this.paint.put("lines", `best${i}`, "circle", { cx, cy, r: 17, ...parts.strokeOf("var(--good)", 4) });
     });
     [["best", "○", "var(--good)"], [name, "◇", this.colour()]].forEach(([key, mark, colour], k) => {
@@ -214,7 +217,7 @@ class Nystroem extends Scene {
       this.point(parts.within(Math.floor((this.paint.at(event)[1] - box.y) / high), 0, data.N - 1)));
     if (this.pointed === null) return;
     const look = parts.strokeOf("var(--orange)", 3, { "pointer-events": "none" }), i = this.pointed;
-    const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+    const [cx, cy] = this.places[i];
     this.put("row", { ...box, x: box.x - 2, width: box.width + 4, y: box.y + i * high - 2, height: high + 4, ...look });
     this.paint.put("over", "pointed", "circle", { cx, cy, r: 10, ...look });
   }
@@ -227,7 +230,7 @@ class Nystroem extends Scene {
       this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
     });
     for (const one of [i, j]) {
-      const [cx, cy] = this.plane.at([data.X[2 * one - 2], data.X[2 * one - 1]]);
+      const [cx, cy] = this.places[one - 1];
       this.paint.put("over", `example doc${one}`, "circle", { cx, cy, r: 10, ...look });
     }
   }
@@ -245,9 +248,7 @@ class Nystroem extends Scene {
     });
   }
 
-  put(key, attributes) {
-    this.paint.put("over", key, "rect", attributes);
-  }
+  put = (key, attributes) => this.paint.put("over", key, "rect", attributes);
 
   // The errors of all choices of three, and where the reader's lies.
   drawHistogram(box) {
