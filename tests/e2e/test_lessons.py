@@ -44,11 +44,30 @@ def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> N
     expect(page).to_have_url(re.compile(first["page"]))
 
 
-def test_a_step_with_a_short_text_needs_no_scrolling(server: Server, page: Page) -> None:
+@pytest.mark.parametrize("step", ["pairs&step=2", "nystroem&step=4", "fourier&step=4", "alpha&step=3"])
+def test_a_step_needs_no_scrolling(server: Server, page: Page, step: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
-    open_page(page, f"{server.url}/lessons?lesson=pairs&step=2")
+    open_page(page, f"{server.url}/lessons?lesson={step}&guess={GUESSES[step.partition('&')[0]]}")
     page.locator(".lesson .figure").wait_for()
-    assert page.get_by_test_id("stMain").evaluate("one => one.scrollHeight - one.clientHeight") <= 0
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("one => one.scrollHeight - one.clientHeight") <= 0
+    expect(main).to_have_css("scrollbar-gutter", "stable")  # nothing moves where a step is longer
+
+
+@pytest.mark.parametrize("lesson", ["nystroem", "alpha"])
+def test_an_answer_opens_with_all_that_follows_it_above_the_buttons(
+    server: Server, page: Page, lesson: str
+) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_page(page, f"{server.url}/lessons?lesson={lesson}&step=5&guess={GUESSES[lesson]}")
+    page.locator(".lesson summary").click()
+    last, ways = page.locator(".lesson .text > p").last, page.locator(".lesson .ways")
+    expect(last).to_be_in_viewport(ratio=1)
+    end, buttons = last.bounding_box(), ways.bounding_box()
+    assert end is not None
+    assert buttons is not None
+    fade = float(ways.evaluate("one => parseFloat(getComputedStyle(one, '::before').height)"))
+    assert end["y"] + end["height"] <= buttons["y"] - fade
 
 
 def test_the_figure_stays_in_view_beside_a_long_text(server: Server, page: Page) -> None:

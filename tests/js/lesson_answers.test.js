@@ -213,34 +213,6 @@ test("lesson 7: a document and its row light up together, from either, and landm
   assert.deepEqual(scene.picked, chosen);
 });
 
-test("lesson 7: the text's sum has the first number of the inverse of W, and ends at the cell of K̃", () => {
-  for (const chosen of [[3, 20, 35], [0, 5, 39]]) {
-    const scene = SCENES.nystroem(stageOf(read("nystroem")));
-    scene.show(3, chosen, false);
-    const { i, j, ab, weight, others, sum } = scene.facts(), [z, ...rest] = chosen;
-    const explained = data.approximation(data.landmarkMap(rest)).values[z * data.N + z]; // the Schur complement
-    assert.ok(Math.abs(1 / (1 - explained) / weight - 1) < 0.01, `${weight}`);
-    const cell = data.approximation(data.landmarkMap(chosen)).values[(i - 1) * data.N + Number(j) - 1];
-    assert.ok(Math.abs(cell - sum) < 0.006);
-    const more = Number(others.replace("−", "-").replace(/[ +]/g, ""));
-    assert.ok(Math.abs(weight * ab + more - sum) < 0.011);
-  }
-});
-
-test("lesson 7: the text has the inverse of W, whose cell is negative for the two most similar landmarks", () => {
-  for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
-    const rows = nystroem.inverseOf(chosen), at = (k, l) => data.KERNEL[chosen[k] * data.N + chosen[l]];
-    [0, 1, 2].forEach((i) => [0, 1, 2].forEach((j) => {
-      const cell = rows[i].reduce((sum, value, k) => sum + value * at(k, j), 0);
-      assert.ok(Math.abs(cell - Number(i === j)) < 1e-9);
-    }));
-    const [k, l] = [[0, 1], [0, 2], [1, 2]].reduce((one, two) => (at(...two) > at(...one) ? two : one));
-    assert.ok(rows[k][l] < 0);
-    const shown = nystroem.sumOf(chosen).inverse.split(/\s+/).filter(Boolean).map((one) => one.replace("−", "-"));
-    assert.deepEqual(shown, rows.flat().map((value) => value.toFixed(2).replace("-0.00", "0.00")));
-  }
-});
-
 test("lesson 4: with the smallest C right pairs pull as hard as wrong ones, and more pairs stay wrong", () => {
   const of = (exponent) => {
     const { scores, pairs: { winner, loser } } = wrong.trained(exponent);

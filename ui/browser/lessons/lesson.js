@@ -47,7 +47,7 @@
 // kit/paint.js has marks and grips (dragged, and moved by keys), kit/sketch.js a curve that the reader draws,
 // kit/parts.js charts with bands and logarithms, sliders, buttons, heat maps and surfaces, kit/scene.js what all scenes
 // share, kit/motion.js movements, kit/look.js documents with grades, kit/map.js lines of equal height, kit/verdict.js
-// marks of what was found or missed. lesson.css has the looks of marks.
+// marks of what was found or missed, kit/tables.js tables and their sizes. lesson.css has the looks of marks.
 
 import { made, shape } from "../shell/elements.js";
 import { fit, withTerms } from "./formula.js";
@@ -56,7 +56,7 @@ import { FORMULA, FREE, GUESS, QUESTION, REVEAL } from "./kit/scene.js";
 import { SHOWN, asGuess, asText, filled } from "./kit/words.js";
 import { SCENES } from "./scenes.js";
 
-const STEPS = 5;
+const STEPS = 5, NEAREST = { block: "nearest" };
 const frames = new WeakMap();
 
 export default function lesson({ data, parentElement, setTriggerValue }) {
@@ -170,7 +170,7 @@ class Lesson {
     this.makeText();
     this.facts();
     this.back.focus({ preventScroll: true });
-    this.head.scrollIntoView({ block: "nearest" });
+    this.head.scrollIntoView(NEAREST);
     this.stage.say(this.head.textContent);
   }
 
@@ -244,7 +244,7 @@ class Lesson {
     }
     if (this.step === FORMULA) parts.push(this.formula(told));
     if (step.ask) parts.push(told("p", step.ask, { class: "ask" }));
-    const seen = { ontoggle: ({ target }) => target.lastChild.scrollIntoView({ block: "nearest" }) };
+    const seen = { ontoggle: ({ target }) => [this.side, target].map((one) => one.lastChild.scrollIntoView(NEAREST)) };
     if (step.answer) parts.push(made("details", seen, made("summary", {}, this.words.reply), told("p", step.answer)));
     for (const kind of ["help", "keys"]) if (step[kind]) parts.push(told("p", step[kind], { class: `help ${kind}` }));
     this.link = null;

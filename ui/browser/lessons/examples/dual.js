@@ -1,6 +1,6 @@
 // One query with 24 documents whose features say little about their grades, and its dual variables α. Lesson 9.
 
-import { dot, random, singularValues } from "../../core/numbers.js";
+import { dot, eigenSymmetric, gram, random, singularValues, transposedProduct } from "../../core/numbers.js";
 import { LOSSES, alpha, fit } from "../../core/ranking.js";
 
 const N = 24, DIM = 5, SEED = 1, SCALE = 0.3, NOISE = 3, CUTS = [0.5, 0.8];
@@ -40,7 +40,17 @@ export function spectrum(values, rows, columns, k = FEW) {
   const found = singularValues(values, rows, columns), squares = found.map((value) => value * value);
   const sum = (list) => list.reduce((total, value) => total + value, 0);
   const shares = found.map((value) => value / found[0]), energy = sum(squares.subarray(0, k)) / sum(squares);
-  return { shares, rank: shares.filter((value) => value > TOLERANCE).length, energy };
+  return { shares, largest: found[0], rank: shares.filter((value) => value > TOLERANCE).length, energy };
+}
+
+// Return the tables of rank 1 that the nearest one, then the nearest to the rest, and so on, make: u uᵀA for each
+// eigenvector u of A Aᵀ.
+export function nearest(values, rows, columns) {
+  const { vectors } = eigenSymmetric(gram(values, rows, columns), rows);
+  return Array.from({ length: rows }, (_, k) => {
+    const u = vectors.subarray(k * rows, (k + 1) * rows), own = transposedProduct(values, rows, columns, u);
+    return values.map((_one, at) => u[Math.floor(at / columns)] * own[at % columns]);
+  });
 }
 
 // Return the largest rank that the grades allow: that of random α.

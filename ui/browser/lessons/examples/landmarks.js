@@ -38,20 +38,33 @@ export function product(z) {
   return { i: i + 1, j: j + 1, z: z + 1, a, b, ab: number(a * b), inK: number(at(i, j)) };
 }
 
-// The rows of W⁻¹, of the similarities of landmarks.
+// The rows of W, the similarities of landmarks.
+export const similarities = (chosen) => chosen.map((k) => chosen.map((l) => data.KERNEL[k * data.N + l]));
+
+// The rows of W⁻¹.
 export function inverseOf(chosen) {
-  const m = chosen.length, W = chosen.flatMap((k) => chosen.map((l) => data.KERNEL[k * data.N + l]));
-  const root = cholesky(Float64Array.from(W), m);
+  const m = chosen.length, root = cholesky(Float64Array.from(similarities(chosen).flat()), m);
   return chosen.map((_, k) => [...solveCholesky(root, m, Float64Array.from(chosen, (_one, l) => Number(l === k)))]);
 }
 
+const WIDE = 5; // letters of a number of W⁻¹
+const short = (value) => number(value, Math.max(0, 3 - Math.max(1, Math.abs(value).toFixed(0).length)));
+
+// The two most similar landmarks, from 1, their similarity, and what it would be without W⁻¹, as their cell of W·W.
+export function twice(W) {
+  const [k, l] = [[0, 1], [0, 2], [1, 2]].reduce((a, b) => (W[b[0]][b[1]] > W[a[0]][a[1]] ? b : a));
+  const counted = W.reduce((sum, row, at) => sum + W[k][at] * row[l], 0);
+  return { one: k + 1, other: l + 1, similar: number(W[k][l]), counted: number(counted) };
+}
+
 // The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
-// weight is the first number of W⁻¹.
+// weight is the first number of W⁻¹; W and W⁻¹ stand side by side, in columns.
 export function sumOf(chosen) {
-  const rows = inverseOf(chosen).map((row) => row.map((value) => number(value))), [[weight]] = rows;
-  const { i, j, ab } = product(chosen[0]), inverse = rows.map((row) => (
-    row.map((told) => (told.startsWith("−") ? told : `\u2007${told}`)).join("\u2002"))).join("\n"); // in columns
+  const rows = inverseOf(chosen).map((row) => row.map(short)), [[weight]] = rows, { i, j, ab } = product(chosen[0]);
+  const W = similarities(chosen), wide = (one) => one.padStart(WIDE, "\u2007");
+  const lines = rows.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
+  const tables = lines.map((line) => line.map((all) => all.join("\u2002")).join("\u2003")).join("\n");
   const { values } = data.approximation(data.landmarkMap(chosen)), sum = number(values[(i - 1) * data.N + j - 1]);
-  const others = Number(sum.replace("−", "-")) - Number((weight * ab).toFixed(2)); // of the numbers that are shown
-  return { weight, sum, inverse, others: `${others < -0.004 ? "−" : "+"} ${number(Math.abs(others))}` };
+  const share = number(weight * ab), others = number(sum.replace("−", "-") - share); // of the numbers that are shown
+  return { weight, sum, share, others, tables, ...twice(W) };
 }

@@ -48,6 +48,15 @@ export function gapOf(marked, wrong, lines) {
   };
 }
 
+// Return a place for the name of the margin of a pair, beyond that end of it that is farther from the pair's line;
+// `off` leads from there to the arrow w.
+export function besideMargin(one, other, w, off) {
+  const [high, low] = [Math.max, Math.min].map((end) => end(score(one, w), score(other, w))), [x, y] = one;
+  const far = ([u, v]) => Math.abs((other[0] - x) * (v - y) - (other[1] - y) * (u - x));
+  const [a, b] = [high + 0.1, low - 0.1].map((along) => w.map((part, axis) => along * part - off[axis]));
+  return far(a) > far(b) ? a : b;
+}
+
 export const queryOf = (k) => (k < PTR[1] ? 0 : 1);
 
 // Address of the Playground with these documents: number, hundredths, grade, query (ui/learn/playground_scene.py).

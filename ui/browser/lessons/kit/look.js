@@ -27,6 +27,6 @@ export function drawDocument(paint, layer, key, { x, y, grade, query = 0, size, 
 }
 
 export function drawGrade(paint, layer, key, { x, y, grade, dark, kind = "" }) {
-  const style = `fill:${inkOn(gradeColour(grade, dark))}`;
+  const style = `fill:${kind === "dim" ? "var(--ink)" : inkOn(gradeColour(grade, dark))}`;
   paint.put(layer, `${key} grade`, "text", { x, y, style, class: `grade ${kind}` }, String(grade));
 }

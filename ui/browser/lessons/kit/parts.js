@@ -124,6 +124,12 @@ export function freePlace(parts, [width, height], { left, right, top, bottom }, 
   return undefined;
 }
 
+// Return the one of some places whose nearest of the other points is farthest.
+export function freest(places, others) {
+  const far = ([x, y]) => Math.min(...others.map(([u, v]) => Math.hypot(u - x, v - y)));
+  return places.reduce((best, one) => (far(one) > far(best) ? one : best));
+}
+
 // Move points that are nearer than a distance apart, each as little as that takes, so that no mark hides another.
 export function apart(points, least) {
   const moved = points.map((point) => [...point]);

@@ -5,6 +5,7 @@ import { once, powerOf } from "../examples/documents.js";
 import * as data from "../examples/dual.js";
 import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
+import { crosses, drawProduct, drawSizes } from "../kit/tables.js";
 import { FORMULA, FREE, GUESS, QUESTION, REVEAL, Scene } from "../kit/scene.js";
 import { filled, number, texts } from "../kit/words.js";
 
@@ -30,7 +31,7 @@ class Alpha extends Scene {
   }
 
   show(step, guess, fresh) {
-    this.begin(step, guess, { loss: "squaredHinge", share: 0 });
+    this.begin(step, guess, { loss: "squaredHinge", share: 0, table: 0 });
     if (Array.isArray(guess)) [this.chosen] = guess;
     this.train(START);
     const last = tables().length;
@@ -60,7 +61,8 @@ class Alpha extends Scene {
 
   train(exponent) {
     const model = data.trained(exponent, this.loss), values = data.inexact(model.values, this.share);
-    Object.assign(this, { exponent, model, values, spectrum: data.spectrum(values, model.rows, model.columns) });
+    const spectrum = data.spectrum(values, model.rows, model.columns);
+    Object.assign(this, { exponent, model, values, spectrum, table: Math.min(this.table, spectrum.rank - 1) });
   }
 
   tell(change) {
@@ -93,6 +95,7 @@ class Alpha extends Scene {
       energy: this.held(this.spectrum), a: number(values[row * columns + column], 3), t: number(margin, 3),
       lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
       few: Math.min(data.FEW, rank), changes: words.changes[this.loss], same: filled(same, { rank }),
+      ...this.sizeOf(this.table),
     };
     return texts(found);
   }
@@ -100,6 +103,11 @@ class Alpha extends Scene {
   // How much of the squared cells the largest tables hold, in words.
   held({ rank, energy }) {
     return rank <= data.FEW ? "100 %" : energy > 0.9999 ? this.stage.words.nearly : `${number(100 * energy, 2)} %`;
+  }
+
+  sizeOf(k) {
+    const { shares, largest } = this.spectrum;
+    return { at: k + 1, size: Number((shares[k] * largest).toPrecision(2)) };
   }
 
   // What an error changes at this C and loss: the reader's, or the one that the question names.
@@ -120,18 +128,19 @@ class Alpha extends Scene {
   // --- the figure -----------------------------------------------------------------------------------------
 
   draw() {
-    const { step } = this, context = parts.canvasOf(this.stage), { map, sum, added, controls, bars } = this.boxes();
-    const { words } = this.stage;
+    const { step, stage: { words } } = this, context = parts.canvasOf(this.stage);
+    const { map, sum, added, controls, bars, table } = this.boxes();
     this.paint.draw(() => {
       this.drawMatrix(context, "alpha", map, this.values, words.alpha, true);
       if (sum) this.drawMatrix(context, "sum", sum, this.sum, filled(words.sum, this.facts()), false);
       if (added) this.drawMatrix(context, "last", added, tables()[this.k - 1], filled(words.last, this.facts()), false);
-      if (step === GUESS) this.drawProduct(controls);
+      if (step === GUESS) drawProduct(this.paint, controls, [ROWS, COLUMNS], words.product);
       if (step === GUESS) this.drawGuess(bars);
+      if (step === REVEAL) this.drawOutline(map);
       if (step === REVEAL) this.drawAdded(controls);
       if (step === FORMULA) this.drawExample(map);
       if (step === FREE) this.drawControls(controls);
-      if (step === FREE) this.drawBars(bars);
+      if (step === FREE) this.drawTables(context, bars, table);
     });
   }
 
@@ -158,10 +167,13 @@ class Alpha extends Scene {
     const room = 120; // of the controls
     if (wide) {
       const map = matrix(34, 46, width * 0.46 - 34), x = width * 0.46 + 24, top = room + 20;
-      return { map, controls: box(x, 20, width - x, room), bars: box(x, top, width - x, Math.min(height - top, 430)) };
+      const bars = box(x, top, width - x, Math.min(height - top, 430));
+      const table = matrix(34, map.height + 90, map.width);
+      return { map, table, bars, controls: box(x, 20, width - x, room) };
     }
-    const map = matrix(28, 42, width * 0.5), top = map.height + 56;
-    return { map, controls: box(0, top, width, room), bars: box(8, top + room, width - 8, height - top - room) };
+    const map = matrix(28, 42, width * 0.5), top = map.height + 56, x = map.width + 48;
+    const table = matrix(x, 42, width - x - 1);
+    return { map, table, controls: box(0, top, width, room), bars: box(8, top + room, width - 8, height - top - room) };
   }
 
   // Draw a matrix, with the strongest colour for the largest α, and the grades of its rows and columns.
@@ -191,15 +203,17 @@ class Alpha extends Scene {
   // Cross out each cell of equal grades.
   drawNoPairs(key, { x, y, width, height }) {
     const { rows, columns } = this.model, [across, down] = [width / columns, height / rows];
-    const { above, beside } = this.blocks(), crosses = [];
-    for (let i = above; i < rows; i++) {
-      for (let j = 0; j < beside; j++) {
-        const [left, right] = [0.3, 0.7].map((by) => x + (j + by) * across);
-        const [top, bottom] = [0.3, 0.7].map((by) => y + (i + by) * down);
-        crosses.push(`M${left} ${top}L${right} ${bottom}M${left} ${bottom}L${right} ${top}`);
-      }
-    }
-    this.paint.put("lines", `${key} none`, "path", { d: crosses.join(""), ...parts.strokeOf("var(--line)", 1) });
+    const { above, beside } = this.blocks(), box = { x, y: y + above * down, across, down };
+    const d = crosses(box, rows - above, beside);
+    this.paint.put("lines", `${key} none`, "path", { d, ...parts.strokeOf("var(--line)", 1) });
+  }
+
+  // Outline the columns with crossed cells: their upper part, and the zeros below it.
+  drawOutline({ x, y, width, height }) {
+    const { above, beside } = this.blocks(), { rows, columns } = this.model, edge = (height * above) / rows;
+    [["upper", y, edge], ["lower", y + edge, height - edge]].forEach(([key, top, high]) => (
+      this.paint.put("over", `outline ${key}`, "rect", { x, y: top, width: (width * beside) / columns, height: high,
+        ...parts.strokeOf("var(--orange)", 3) })));
   }
 
   // One pair: its row, its column and its α.
@@ -222,24 +236,6 @@ class Alpha extends Scene {
       { ...place, class: `name index${this.glow(term)}`, ...ofTerm(term) }, text);
     name("fi", "i", { x: x + width + 12, y: top + down / 2 });
     name("fj", "j", { x: left + across / 2, y: y + height + 14 });
-  }
-
-  // A small table of rank 1: each cell is its row's number × its column's.
-  drawProduct({ x, y, width }) {
-    const side = 44, cell = (width - side) / COLUMNS.length, high = 28;
-    const put = (key, px, py, text, colour = null) => (
-      parts.drawText(this.paint, key, px, py, text, { colour, name: "small" }));
-    put("product", x + side + (width - side) / 2, y, this.stage.words.product);
-    COLUMNS.forEach((c, j) => {
-      const left = x + side + j * cell, middle = left + cell / 2;
-      put(`factor column${j}`, middle, y + 26, String(c), "var(--guess)");
-      ROWS.forEach((r, i) => {
-        const top = y + 42 + i * high, look = parts.strokeOf("var(--edge)", 1);
-        this.paint.put("lines", `product${i} ${j}`, "rect", { x: left, y: top, width: cell, height: high, ...look });
-        put(`product${i} ${j}`, middle, top + high / 2, `${r} × ${c} = ${r * c}`);
-        if (j === 0) put(`factor row${i}`, x + side - 14, top + high / 2, String(r), "var(--guess)");
-      });
-    });
   }
 
   drawAdded({ x, y, width }) {
@@ -266,11 +262,13 @@ class Alpha extends Scene {
   }
 
   drawControls({ x, y, width }) {
-    const { words } = this.stage, half = (width - 68) / 2, slider = (key, left, at, settings) => (
-      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: half }, { name: words[key], at, ...settings }));
-    slider("C", x + 14, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
+    const { words } = this.stage, wide = 0.58 * (width - 56), narrow = width - 56 - wide;
+    const slider = (key, left, room, name, at, settings) => (
+      parts.drawSlider(this.paint, key, { x: left, y: y + 8, width: room }, { name, at, ...settings }));
+    slider("C", x + 14, narrow, words.C, EXPONENTS.indexOf(this.exponent), { values: EXPONENTS, text: powerOf,
       set: (to) => this.tell({ exponent: EXPONENTS[to] }) });
-    slider("error", x + 54 + half, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
+    const error = wide > 178 ? words.error : words.errorShort;
+    slider("error", x + 42 + narrow, wide, error, SHARES.indexOf(this.share), { values: SHARES, colour: "var(--wrong)",
       text: (share) => `${Number((100 * share).toFixed(1))} %`, set: (to) => this.tell({ share: SHARES[to] }) });
     const each = (width - 28 - 16) / 3;
     TRAINED.forEach((loss, k) => {
@@ -279,22 +277,24 @@ class Alpha extends Scene {
     });
   }
 
-  // Singular values as shares of the largest, on a logarithmic scale; those above the line count.
-  drawBars(box) {
+  // The sizes of tables; the reader chooses one, which is shown beside or below α.
+  drawTables(context, bars, box) {
     const { words, dark } = this.stage, { shares } = this.spectrum, colour = parts.methodColour("data", dark);
     const powers = [1, 1e-2, 1e-4, data.TOLERANCE].map((share) => [share, inPercent(share)]);
-    const plot = parts.chart(box,
+    const plot = parts.chart(bars,
       { ends: [0, shares.length + 1], ticks: [1, 4, 8, 12].map((k) => [k, String(k)]), name: words.number },
       { ends: [LEAST, MOST], log: true, ticks: powers, name: words.singular });
-    parts.drawAxes(this.paint, "bars", plot);
-    shares.forEach((share, k) => {
-      const x = plot.x(k + 0.65), y = plot.y(Math.max(share, LEAST)), counts = share > data.TOLERANCE;
-      this.paint.put("lines", `bar${k}`, "rect", { x, y, width: plot.x(k + 1.35) - x,
-        height: Math.max(plot.bottom - y, 0), ...parts.inkOf(counts ? colour : "var(--line)") });
-      if (k >= data.FEW || !counts) return;
-      this.paint.put("labels", `size${k}`, "text", { x: plot.x(k + 1), y: y - 9, class: "size" }, inPercent(share));
+    drawSizes(this.paint, plot, shares, {
+      least: LEAST, counts: data.TOLERANCE, few: data.FEW, at: this.table, colour, text: inPercent,
+      label: (k) => filled(words.part, this.sizeOf(k)), choose: (k) => {
+        this.table = k;
+        this.refresh();
+        this.announce(words.part);
+      },
     });
-    const at = plot.y(data.TOLERANCE), line = parts.strokeOf("var(--wrong)", 2, { "stroke-dasharray": "6 4" });
-    this.paint.put("lines", "tolerance", "path", { d: `M${plot.left} ${at}H${plot.right}`, ...line });
+    const { rows, columns } = this.model, table = data.nearest(this.values, rows, columns)[this.table];
+    const most = Math.max(...table.map(Math.abs)), look = [colour, parts.themeColour(this.stage, "--wrong")];
+    parts.drawHeat(context, table.map((value) => value / most), rows, columns, box, ...look);
+    parts.drawFrame(this.paint, "table", box, filled(words.part, this.facts()));
   }
 }

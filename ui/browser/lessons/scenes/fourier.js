@@ -90,7 +90,8 @@ class Fourier extends Scene {
     }
     if (this.step === FREE) {
       const six = number(curves().nystroem.find((one) => one.m === FEW).mean);
-      Object.assign(found, { error: number(this.found.error, 3), other: number(this.other.error, 3), six });
+      const [error, other] = [this.found, this.other].map((one) => number(one.error, 3));
+      Object.assign(found, { error, other, six, least: LEAST });
     }
     return texts(found);
   }

@@ -22,10 +22,9 @@ class Nystroem extends Scene {
   show(step, guess, fresh) {
     if (Array.isArray(guess)) this.predicted = [...guess];
     const told = guess === SHOWN ? data.drawLandmarks("kmeans", 0, M) : this.predicted;
-    this.begin(step, guess, { taken: M, picked: step === QUESTION ? [] : [...told] });
-    this.own = guess !== SHOWN;
+    const picked = step === QUESTION ? [] : [...told];
+    this.begin(step, guess, { taken: M, picked, own: guess !== SHOWN, pointed: null });
     if (step === FREE && this.kept) Object.assign(this, this.kept);
-    this.pointed = null;
     if (fresh && step === REVEAL) this.motion.play(SECONDS, (share) => this.take(Math.min(Math.ceil(share * M), M)));
     this.compute();
     this.draw();
@@ -123,19 +122,22 @@ class Nystroem extends Scene {
       this.maps = [K, approximate, box(rest.x, 60 + each, each)];
     } else this.maps = row(rest.x, rest.y + 28, Math.min((rest.width - 24) / 3, rest.height - 40));
     this.plane = parts.plane(this.square, EXTENT);
+    this.places = data.GRADES.map((_, i) => this.plane.at([data.X[2 * i], data.X[2 * i + 1]]));
   }
 
   drawDocuments() {
-    const { stage: { dark, words } } = this;
+    const { dark, words } = this.stage;
     data.GRADES.forEach((grade, i) => {
-      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]), on = this.picked.includes(i);
+      const [cx, cy] = this.places[i], on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
       if (on) {
-        const width = this.lit === "C" || this.lit === "W" ? 6 : 3.5, r = 13;
-        this.paint.put("over", `mark${i}`, "path", {
-          d: `M${cx} ${cy - r}L${cx + r} ${cy}L${cx} ${cy + r}L${cx - r} ${cy}Z`,
-          ...parts.strokeOf(this.colour(), width, { fill: "transparent" }), ...ofTerm("W"),
-        });
+        const r = 13, d = `M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`, strong = ["C", "W"].includes(this.lit);
+        const stroke = parts.strokeOf(this.colour(), strong ? 6 : 3.5, { fill: "transparent" });
+        this.paint.put("over", `mark${i}`, "path", { d, ...stroke, ...ofTerm("W") });
+        const k = String(this.picked.indexOf(i) + 1), look = { colour: this.colour(), name: "grade" };
+        const corners = [[1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [cx + 19 * right, cy + 12 * down]);
+        const at = parts.freest(corners, this.places);
+        if (this.step === FORMULA) parts.drawText(this.paint, `landmark${k}`, ...at, k, look);
       }
       if (this.step === FORMULA) return;
       const picks = this.step === GUESS || this.step === FREE;
@@ -156,7 +158,7 @@ class Nystroem extends Scene {
   drawBest() {
     const { words } = this.stage, { x, y } = this.square, name = this.own ? "mine" : "drawn";
     triples().chosen.forEach((i) => {
-      const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+      const [cx, cy] = this.places[i];
       this.paint.put("lines", `best${i}`, "circle", { cx, cy, r: 17, ...parts.strokeOf("var(--good)", 4) });
     });
     [["best", "○", "var(--good)"], [name, "◇", this.colour()]].forEach(([key, mark, colour], k) => {
@@ -166,14 +168,14 @@ class Nystroem extends Scene {
   }
 
   pick(i) {
-    Object.assign(this, { own: true, pointed: null });
+    this.own = true;
     if (this.picked.includes(i)) this.set(this.picked.filter((one) => one !== i));
     else if (this.step === FREE || this.picked.length < M) this.set([...this.picked, i]);
     else this.set([...this.picked.slice(1), i]); // the earliest goes
   }
 
   set(picked) {
-    this.picked = picked;
+    Object.assign(this, { picked, pointed: null });
     if (this.step === GUESS) Object.assign(this, { predicted: picked, kept: null });
     else this.kept = { picked, own: this.own };
     this.compute();
@@ -215,7 +217,7 @@ class Nystroem extends Scene {
       this.point(parts.within(Math.floor((this.paint.at(event)[1] - box.y) / high), 0, data.N - 1)));
     if (this.pointed === null) return;
     const look = parts.strokeOf("var(--orange)", 3, { "pointer-events": "none" }), i = this.pointed;
-    const [cx, cy] = this.plane.at([data.X[2 * i], data.X[2 * i + 1]]);
+    const [cx, cy] = this.places[i];
     this.put("row", { ...box, x: box.x - 2, width: box.width + 4, y: box.y + i * high - 2, height: high + 4, ...look });
     this.paint.put("over", "pointed", "circle", { cx, cy, r: 10, ...look });
   }
@@ -228,7 +230,7 @@ class Nystroem extends Scene {
       this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
     });
     for (const one of [i, j]) {
-      const [cx, cy] = this.plane.at([data.X[2 * one - 2], data.X[2 * one - 1]]);
+      const [cx, cy] = this.places[one - 1];
       this.paint.put("over", `example doc${one}`, "circle", { cx, cy, r: 10, ...look });
     }
   }
@@ -246,9 +248,7 @@ class Nystroem extends Scene {
     });
   }
 
-  put(key, attributes) {
-    this.paint.put("over", key, "rect", attributes);
-  }
+  put = (key, attributes) => this.paint.put("over", key, "rect", attributes);
 
   // The errors of all choices of three, and where the reader's lies.
   drawHistogram(box) {

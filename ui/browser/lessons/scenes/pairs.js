@@ -9,8 +9,8 @@ import { aimOf, drawLegend, drawVerdict, ring, verdict } from "../kit/verdict.js
 import { filled, number } from "../kit/words.js";
 import { hundredths } from "../examples/documents.js";
 import {
-  ACROSS, FROM, GRADES, PLACES, PTR, TURN, direction, gapOf, linesOf, margin, playground, queryOf, score, turning,
-  wrongAt,
+  ACROSS, FROM, GRADES, PLACES, PTR, TURN, besideMargin, direction, gapOf, linesOf, margin, playground, queryOf, score,
+  turning, wrongAt,
 } from "../examples/turning.js";
 
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
@@ -260,7 +260,7 @@ class Pairs extends Scene {
     const beside = (point) => point.map((one, axis) => one - off[axis]);
     const sign = margin({ i: FORMULA_PAIR[0], j: FORMULA_PAIR[1] }, this.places, w) > 0 ? "" : " wrong";
     this.segment("over", "t", beside(from), beside(to), { class: `margin${lit}${sign}`, ...ofTerm("t") });
-    const middle = [0, 1].map((axis) => mix(from[axis], to[axis], 0.5) - 2.2 * off[axis]), [x, y] = this.at(middle);
+    const [x, y] = this.at(besideMargin(...FORMULA_PAIR.map((k) => this.places[k]), w, off.map((one) => 2.2 * one)));
     this.paint.put("over", "t name", "text", { x, y, class: `name${lit}${sign}` }, "t");
     FORMULA_PAIR.forEach((k, which) => {
       const [px, py] = this.at(this.places[k]), left = px + [18, -29][which]; // xⱼ away from the arrow's name

@@ -66,11 +66,14 @@ class Regularisation extends Scene {
       squared: number(length ** 2) };
     if (step >= REVEAL) {
       const { twice } = this.choice, of = (mended) => best({ mended, twice }), top = of(false);
-      const high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told);
+      const high = curve(PLAIN).at(-1), drawn = Array.isArray(this.told), goal = of(true);
+      const right = curve({ mended: true, twice }).find((one) => one.exponent === top.exponent);
       Object.assign(found, {
         gap: drawn ? number(gapOf(this.told), 3) : "", bestC: powerOf(top.exponent), highest: powerOf(LAST),
         best: number(top.validation, 3), high: number(high.validation, 3),
-        turn: number(high.angle - top.angle, 0), mendedC: powerOf(of(true).exponent),
+        turn: number(high.angle - top.angle, 0), mendedC: powerOf(goal.exponent), lower: number(right.validation, 3),
+        short: number(right.angle, 0), goal: number(goal.angle, 0), pushed: number(top.angle, 0),
+        halved: twice ? this.stage.words.halved : "",
         early: number(curve(PLAIN)[0].training, 2), trained: number(high.training, 2),
         active: String(this.active().length), pairs: String(model.pairs.length),
       });

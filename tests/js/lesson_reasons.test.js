@@ -1,0 +1,195 @@
+// The reasons that lessons 1, 4 and 7 to 9 give are true, and their figures show them.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { stageOf } from "./lesson_stage.js";
+import * as data from "../../ui/browser/lessons/examples/approximation.js";
+import { mean } from "../../ui/browser/lessons/examples/documents.js";
+import * as dual from "../../ui/browser/lessons/examples/dual.js";
+import * as nystroem from "../../ui/browser/lessons/examples/landmarks.js";
+import { filled } from "../../ui/browser/lessons/kit/words.js";
+import * as alpha from "../../ui/browser/lessons/scenes/alpha.js";
+import * as fourier from "../../ui/browser/lessons/scenes/fourier.js";
+import { SCENES } from "../../ui/browser/lessons/scenes.js";
+
+const TEXTS = new URL("../../ui/browser/lessons/texts/", import.meta.url);
+const read = (name) => JSON.parse(readFileSync(new URL(`${name}.json`, TEXTS)));
+const SIZES = [[840, 700], [635, 550], [368, 432]];
+const shown = (name, step, guess = "shown", size = {}) => {
+  const text = read(name), stage = stageOf(text, size), scene = SCENES[name](stage);
+  scene.show(step, guess, false);
+  return { text, stage, scene, of: (key) => scene.paint.known.get(key)?.attributes };
+};
+const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
+const asNumber = (told) => Number(told.replace("−", "-"));
+
+test("no sentence of a lesson's text has more than 20 words where a reader was lost", () => {
+  const told = [[read("alpha"), [2, 4]], [read("nystroem"), [3]], [read("regularisation"), [0, 1, 4]],
+    [read("fourier"), [0, 2]]].flatMap(([{ steps, terms }, own]) => (
+    [...own.flatMap((k) => steps[k].text), terms?.W ?? ""]));
+  for (const sentence of told.join(" ").replace(/\{(halved|same)\}/g, "").split(/[.:?]\s/)) {
+    assert.ok(sentence.split(/\s+/).filter((word) => /\p{L}/u.test(word)).length <= 20, sentence);
+  }
+});
+
+test("lesson 1: the name of the margin is on no line of its pair, and a faded document keeps its number", () => {
+  for (const [width, height] of SIZES) {
+    const { scene, of } = shown("pairs", 3, "shown", { width, height });
+    for (let angle = 0; angle < 360; angle += 5) {
+      scene.turnTo(angle);
+      const { x, y } = of("over t name"), line = of("lines pair0"), at = (name) => Number(line[name]);
+      const [dx, dy] = [at("x2") - at("x1"), at("y2") - at("y1")];
+      assert.ok(Math.abs(dx * (y - at("y1")) - dy * (x - at("x1"))) / Math.hypot(dx, dy) > 9, `${angle}°, ${width}`);
+    }
+  }
+  const { scene, of } = shown("pairs", 3);
+  const faded = scene.places.map((_, k) => of(`marks doc${k} grade`)).filter((one) => / dim$/.test(one.class));
+  assert.ok(faded.length === 6 && faded.every((one) => one.style === "fill:var(--ink)"));
+});
+
+test("lesson 4: at the best C the right grade costs NDCG, as its arrow stops before the best direction", () => {
+  const { text, scene } = shown("regularisation", 4), told = () => filled(text.steps[4].text.join(" "), scene.facts());
+  const { best, lower, short, goal, pushed } = scene.facts();
+  assert.ok(Number(lower) < best - 0.02);
+  assert.ok(Number(short) < goal && Math.abs(pushed - goal) < Math.abs(short - goal) / 2);
+  scene.paint.grips.get("mended").press();
+  assert.deepEqual([scene.facts().validation, scene.facts().angle], [lower, short]);
+  assert.doesNotMatch(told(), /halves|[{}]/);
+  scene.paint.grips.get("twice").press();
+  assert.match(told(), /2⁻³ instead of 2⁻⁶\. Every query twice halves both\./);
+  assert.deepEqual([scene.facts().best, scene.facts().lower], [best, lower]);
+});
+
+test("lesson 7: the sum has the first number of the inverse of W, and ends at the cell of K̃", () => {
+  for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
+    const { scene } = shown("nystroem", 3, chosen), { i, j, ab, weight, share, others, sum } = scene.facts();
+    const [z, ...rest] = chosen;
+    const explained = data.approximation(data.landmarkMap(rest)).values[z * data.N + z]; // the Schur complement
+    assert.ok(Math.abs(1 / (1 - explained) / weight - 1) < 0.01, `${weight}`);
+    const cell = data.approximation(data.landmarkMap(chosen)).values[(i - 1) * data.N + Number(j) - 1];
+    close(cell, sum, 0.006);
+    close(weight * ab, share, 0.006);
+    close(Number(share) + asNumber(others), sum); // of the numbers that are shown
+  }
+});
+
+test("lesson 7: W is beside its inverse; without it the two most similar landmarks count more than once", () => {
+  for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
+    const W = nystroem.similarities(chosen), rows = nystroem.inverseOf(chosen);
+    const { tables, one, other, similar, counted } = shown("nystroem", 3, chosen).scene.facts();
+    rows.forEach((row, i) => rows.forEach((_, j) => (
+      close(row.reduce((sum, value, k) => sum + value * W[k][j], 0), Number(i === j)))));
+    const lines = tables.split("\n").map((line) => line.split(/\s+/).filter(Boolean).map(asNumber));
+    lines.forEach((line, i) => [...W[i], ...rows[i]].forEach((value, j) => (
+      close(value, line[j], Math.abs(value) < 9.95 ? 0.0051 : 0.051))));
+    const [k, l] = [one - 1, other - 1], at = (row, z) => data.KERNEL[chosen[row] * data.N + z];
+    const cell = chosen.reduce((sum, z) => sum + at(k, z) * at(l, z), 0); // K̃ = C Cᵀ
+    assert.deepEqual([similar, counted], [W[k][l].toFixed(2), cell.toFixed(2)]);
+    assert.ok(W.every((row, a) => row.every((value, b) => a === b || value <= W[k][l])) && rows[k][l] < 0);
+    assert.ok(cell > 1.9 * W[k][l]);
+  }
+});
+
+test("lesson 7: landmarks have their numbers, in the order of the rows of W, also where they are close", () => {
+  for (const [width, height] of SIZES) {
+    const { scene, of } = shown("nystroem", 3, [3, 20, 35], { width, height });
+    [3, 20, 35].forEach((i, k) => {
+      const name = scene.paint.known.get(`labels landmark${k + 1}`), { cx, cy } = of(`marks doc${i}`);
+      assert.equal(name.textContent, String(k + 1));
+      const far = (one) => Math.hypot(name.attributes.x - one.cx, name.attributes.y - one.cy);
+      assert.ok(far({ cx, cy }) < 26);
+      const docs = data.GRADES.map((_, j) => of(`marks doc${j}`)).filter((one) => far(one) < 13);
+      assert.deepEqual(docs, [], "on no document");
+    });
+  }
+  assert.equal(shown("nystroem", 2).of("labels landmark1"), undefined);
+});
+
+test("lesson 7: no ring of an earlier click stays when the slider draws landmarks, and red has its number", () => {
+  const { scene, of, stage } = shown("nystroem", 4);
+  scene.point(7);
+  assert.ok(of("over pointed"));
+  scene.paint.grips.get("m").nudge(1, 0);
+  assert.equal(of("over pointed"), undefined);
+  assert.ok(stage.svg.all.some((one) => one.textContent === "error (red = 1)"));
+});
+
+test("lesson 8: twice the product of two waves' errors is 0 on average, so only squares add up", () => {
+  const at = 20, bump = fourier.bump()[at];
+  const waves = fourier.wavesOf(data.waveMap(7, 40000), data.X).map((wave) => 2 * wave[at] - bump);
+  const pairs = waves.filter((_, k) => k % 2 === 0).map((e, k) => [e, waves[2 * k + 1]]);
+  const square = mean(waves.map((e) => e * e));
+  assert.ok(Math.abs(mean(pairs.map(([e, f]) => 2 * e * f))) < 0.03 * square);
+  assert.ok(pairs.some(([e, f]) => e * f > 0) && pairs.some(([e, f]) => e * f < 0));
+  const sums = pairs.map(([e, f]) => e + f);
+  const fours = sums.filter((_, k) => k % 2 === 0).map((e, k) => e + sums[2 * k + 1]);
+  close(mean(fours.map((e) => e * e)) / square, 4, 0.15);
+});
+
+test("lesson 8: an error below the end of the chart is not drawn, as the text says", () => {
+  const { text, scene, of } = shown("fourier", 4);
+  const told = filled(text.steps[4].text.join(" "), scene.facts());
+  assert.match(told, /The chart ends at 0\.02: smaller errors are not drawn/);
+  assert.ok(of("over now landmarks"));
+  for (let k = 0; k < 4; k++) scene.paint.grips.get("m").nudge(5, 0);
+  assert.ok(Number(scene.facts().other) < 0.02 && !of("over now landmarks"));
+});
+
+test("lesson 9: only 0 × both patterns is 0 in the outlined columns, which the upper rows need both", () => {
+  for (const [width, height] of SIZES) {
+    const { scene, of } = shown("alpha", 2, "shown", { width, height }), { map } = scene.boxes();
+    const { rows, columns, values, scores, losers } = scene.model, { above, beside } = scene.blocks();
+    const crossed = Array.from({ length: columns }, (_, j) => !dual.isPair((rows - 1) * columns + j, columns));
+    assert.deepEqual([crossed.indexOf(false), crossed.lastIndexOf(true)], [beside, beside - 1]);
+    const [upper, lower] = ["upper", "lower"].map((key) => of(`over outline ${key}`));
+    close(upper.width, (map.width * beside) / columns, 0.01);
+    close(upper.height, (map.height * above) / rows, 0.01);
+    close(Number(lower.y) + Number(lower.height), map.y + map.height, 0.01);
+    const left = (list) => list.slice(0, beside);
+    const patterns = [() => 1, (j) => scores[j]].map((make) => left(losers.map(make)));
+    assert.equal(dual.spectrum(Float64Array.from(patterns.flat()), 2, beside).rank, 2);
+    const mixed = [...patterns, ...Array.from({ length: above }, (_, i) => left([...values.slice(i * columns)]))];
+    assert.equal(dual.spectrum(Float64Array.from(mixed.flat()), mixed.length, beside).rank, 2);
+  }
+});
+
+test("lesson 9: each table is the nearest of rank 1 to what the tables before it leave", () => {
+  for (const [exponent, loss] of [[alpha.START, "squaredHinge"], [0, "logistic"]]) {
+    const { values, rows, columns } = dual.trained(exponent, loss), { shares, largest, rank } = dual.spectrum(
+      values, rows, columns);
+    let rest = values;
+    const square = (list) => list.reduce((sum, value) => sum + value * value, 0);
+    dual.nearest(values, rows, columns).slice(0, Math.min(rank, 4)).forEach((table, k) => {
+      assert.equal(dual.spectrum(table, rows, columns).rank, 1);
+      close(Math.sqrt(square(table)) / (shares[k] * largest), 1, 1e-6);
+      const left = rest.map((value, at) => value - table[at]), [first, second] = [rest, left].map(square);
+      close(second, first - square(table), 1e-9 * first);
+      const found = dual.spectrum(rest, rows, columns); // no table of rank 1 leaves less (Eckart and Young)
+      close(found.largest / Math.sqrt(square(table)), 1, 1e-6);
+      rest = left;
+    });
+    assert.ok(Math.sqrt(square(rest)) < 1e-2 * largest);
+  }
+});
+
+test("lesson 9: a bar shows its table and its size, and those that rounding leaves cannot be chosen", () => {
+  for (const [width, height] of SIZES) {
+    const { scene, stage, of } = shown("alpha", 4, "shown", { width, height }), { grips } = scene.paint;
+    const tables = () => [...grips.keys()].filter((key) => /^table/.test(key));
+    assert.equal(tables().length, 4);
+    const { shares, largest } = scene.spectrum, size = String(Number((shares[1] * largest).toPrecision(2)));
+    grips.get("table1").press();
+    assert.deepEqual([scene.facts().at, scene.facts().size], ["2", size]);
+    assert.ok(stage.svg.all.some((one) => one.textContent === filled(stage.words.part, scene.facts())));
+    assert.match(stage.said.at(-1), /table 2, size 0\.\d+/);
+    assert.deepEqual([0, 1].map((k) => grips.get(`table${k}`).element.attributes["aria-pressed"]), ["false", "true"]);
+    const { x, width: wide, y, height: high } = scene.boxes().table;
+    assert.ok(x >= 0 && x + wide <= width && y > 0 && y + high <= height && of("back table frame"));
+    grips.get("table3").press();
+    grips.get("hinge").press();
+    grips.get("C").nudge(-5, 0);
+    assert.deepEqual([scene.facts().rank, scene.facts().at], ["2", "2"], "there is no fourth table now");
+  }
+});
