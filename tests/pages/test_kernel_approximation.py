@@ -194,6 +194,15 @@ def test_a_step_of_m_keeps_the_figures_and_sends_what_is_new(open_page: Opener) 
     assert not {one.proto.id for one in app.get("plotly_chart")} & kept, "another look is drawn anew"
 
 
+def test_an_old_value_of_the_hidden_control_does_not_move_m(open_page: Opener) -> None:
+    """Browsers send one after quick moves of the control on the page."""
+    app = open_page("kernel_approximation", **QUICK | {"m": 50})
+    app.select_slider(key="m").set_value(10).run()
+    assert app.select_slider(key="m-on-page").value == app.select_slider(key="m").value == 50
+    app.select_slider(key="m-on-page").set_value(25).run()
+    assert app.select_slider(key="m").value == 25
+
+
 def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener) -> None:
     app = open_page("kernel_approximation", **QUICK | {"m": 50})
     first = held_ahead(app)

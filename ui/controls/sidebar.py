@@ -44,7 +44,7 @@ from ui.controls.settings import (
     is_read,
     preset,
 )
-from ui.controls.widgets import Bound, mirrored
+from ui.controls.widgets import Bound, copy_value, mirrored
 from ui.shell import words
 from ui.shell.locks import unlocked
 from ui.shell.page import KEPT_ALONE, TITLE
@@ -105,7 +105,7 @@ def sidebar(
         place = st.container()  # C and γ are drawn after the kernel, which decides whether γ is read
         for setting in in_order(IN_VIEW, drawn):
             with place if setting in NEXT_TO_M else nullcontext():
-                _control(setting, unread(setting))
+                _control(setting, unread(setting), is_hidden=setting in on_page)
             if setting is N_COMPONENTS:
                 place = st.container()
         _say_solver()
@@ -180,17 +180,19 @@ def _dependent(setting: Setting) -> list[Setting]:
     return [one for name in chosen for one in setting.settings_of(name)]
 
 
-def _control(setting: Setting, why: str, on_page: str = "") -> None:
+def _control(setting: Setting, why: str, on_page: str = "", *, is_hidden: bool = False) -> None:
     """Draw the control of a setting, greyed out if page or model do not read it, with the reason.
 
-    `on_page` is the key of a second control of it, on the page.
+    `on_page` is the key of a second control of it, on the page; the hidden one then follows that.
     """
     if not why and not is_read(setting, st.session_state):
         why = words.NOT_USED_BY.format(model=_model())
     parts = HINTS[setting]() if setting in HINTS else ()
     hint = " ".join(filter(None, (setting.help, *parts, source_of_start(setting), why)))
     if not on_page:
-        more = {"on_change": _solver_for_loss} if setting is LOSS else {}
+        more: dict[str, Any] = {"on_change": _solver_for_loss} if setting is LOSS else {}
+        if is_hidden:  # nobody moves it, but browsers send old values of it after quick moves of the other
+            more = {"on_change": copy_value, "args": (key_on_page(setting), setting.key)}
         control_of(setting).draw(bool(why), hint, **more)
         return
     how = {"disabled": bool(why), "help": hint} | mirrored(setting.key, on_page)

@@ -132,12 +132,13 @@ def mirrored(key: str, twin: str) -> dict[str, Any]:
     state = st.session_state
     if state.get(twin) != state[key]:  # else a moving thumb would be set back
         state[twin] = state[key]
-    return {"bind": None, "on_change": _copy, "args": (twin, key)}
+    return {"bind": None, "on_change": copy_value, "args": (twin, key)}
 
 
-def _copy(source: str, target: str) -> None:
-    """Copy the value of a widget to another one (a callback)."""
-    st.session_state[target] = st.session_state[source]
+def copy_value(source: str, target: str) -> None:
+    """Copy the value of a widget, if it is on the page, to another one (a callback)."""
+    if source in st.session_state:
+        st.session_state[target] = st.session_state[source]
 
 
 Options = Sequence[Any] | Mapping[Any, str]

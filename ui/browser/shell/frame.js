@@ -48,11 +48,14 @@ if (!window.hasFrame) {
   const app = document.querySelector('[data-testid="stApp"]');
   const theme = () => window.getComputedStyle(app).colorScheme;
   let drawn = theme();
+  window.runAgain = () => {
+    const rerun = { key: "r", code: "KeyR" }; // Streamlit's key
+    for (const kind of ["keydown", "keyup"]) document.dispatchEvent(new window.KeyboardEvent(kind, rerun));
+  };
   const redraw = () => {
     if (theme() === drawn) return;
     drawn = theme();
-    const rerun = { key: "r", code: "KeyR" }; // Streamlit's key
-    for (const kind of ["keydown", "keyup"]) document.dispatchEvent(new window.KeyboardEvent(kind, rerun));
+    window.runAgain();
   };
   new window.MutationObserver(redraw).observe(app, { attributeFilter: ["class"] });
 }

@@ -4,11 +4,17 @@ const WAIT = 50; // milliseconds between looks for a figure that is not drawn ye
 const MOST = 1200; // looks, a minute: a slow machine must not keep what it drew first
 const latest = {}; // data by the figure's key: who waits for a figure may have become obsolete
 const ahead = {}; // figures for other values of a slider, by its key
+const answered = {}, timers = {}; // by a slider's key: the value that the server answered last, and when to look
+const PATIENCE = 800, TRIES = 3; // milliseconds without an answer, and how often a value is sent again
 
 export default function ({ data }) {
-  if (data.figures) hold(data);
-  else if (data.figure) show(data, JSON.parse(data.figure, decoded));
+  if (data.figures) return hold(data);
+  if (data.figure) show(data, JSON.parse(data.figure, decoded));
   else latest[data.key] = data;
+  if (data.slider) {
+    answered[data.slider] = data.at;
+    expect(data.slider);
+  }
 }
 
 function show(data, figure) {
@@ -32,9 +38,10 @@ function update(data, figure, looks) {
 
 const chartOf = (key) => document.querySelector(`.st-key-${key} .js-plotly-plot`);
 
+const inputOf = (slider) => document.querySelector(`.st-key-${slider} input[type="range"]`);
+
 // The value of a slider on the page; no value if it is not there.
-const valueOf = (slider) =>
-  document.querySelector(`.st-key-${slider} input[type="range"]`)?.getAttribute("aria-valuetext").replaceAll(",", "");
+const valueOf = (slider) => inputOf(slider)?.getAttribute("aria-valuetext").replaceAll(",", "");
 
 // A figure of another value than the slider's: the server's next answer is on its way.
 const isOld = ({ slider, at }) => slider && (valueOf(slider) ?? at) !== at;
@@ -54,10 +61,34 @@ function move(slider) {
   const at = valueOf(slider), held = ahead[slider];
   if (at === held.at) return;
   held.at = at;
+  expect(slider);
   // one by one, so that the browser can move the slider between two of them
   for (const [key, figure] of held.figures[at] ?? []) {
     if (chartOf(key)) setTimeout(show, 0, { key, slider, at }, figure);
   }
+}
+
+// After quick keys Streamlit's slider may keep its last value to itself, and the hidden control of the setting an older
+// one. So both are compared with the server's answer: a value is sent again, or the script runs again.
+function expect(slider, tries = 0) {
+  clearTimeout(timers[slider]);
+  timers[slider] = setTimeout(() => {
+    const at = answered[slider], moved = ![at, undefined].includes(valueOf(slider));
+    const hidden = ![at, undefined].includes(valueOf(slider.replace(/-on-page$/, "")));
+    if (tries === TRIES || !(moved || hidden)) return;
+    const busy = document.querySelector(`[data-test-script-state="running"], .st-key-${slider}:active`);
+    if (!busy && moved) release(slider);
+    else if (!busy) window.runAgain(); // frame.js
+    expect(slider, busy ? tries : tries + 1);
+  }, PATIENCE);
+}
+
+// Press and release a slider's thumb where it is: Streamlit then sends the value.
+function release(slider) {
+  const thumb = inputOf(slider).parentElement.parentElement, event = { bubbles: true, button: 0, pointerId: 1 };
+  const { left, top } = thumb.getBoundingClientRect(), at = { clientX: left, clientY: top, pointerType: "mouse" };
+  thumb.dispatchEvent(new window.PointerEvent("pointerdown", { ...event, ...at }));
+  window.dispatchEvent(new window.PointerEvent("pointerup", { ...event, ...at }));
 }
 
 // The new figure with all parts of the last one that are equal: Plotly draws anew what is another object.
