@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
 
 import steady, { decoded, kept } from "../../ui/browser/shell/steady.js";
 
@@ -27,7 +26,9 @@ test("what did not change is the object of the last figure, and all else is new"
   assert.deepEqual(kept([1, 2, 3], [1, 2]), [1, 2]);
 });
 
-test("figures held for another value are drawn when the slider moves; answers for an older value wait", async () => {
+test("figures held for another value are drawn when the slider moves; answers for an older value wait", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  globalThis.location = { href: "http://127.0.0.1/" };
   const drawn = [];
   const chart = { _fullLayout: {}, layout: {}, data: [], on: () => {}, closest: () => null };
   const input = { getAttribute: () => input.at, at: "1,000" };
@@ -37,24 +38,62 @@ test("figures held for another value are drawn when the slider moves; answers fo
   globalThis.window = { Plotly: { react: (_, data) => { drawn.push(data[0]); Object.assign(chart, { data }); } } };
   const figure = (name) => JSON.stringify({ data: [name], layout: {} });
   const answer = (name, at) => steady({ data: { key: "f", alt: "", figure: figure(name), slider: "m", at } });
-  const rest = () => setTimeout(120);
-  const go = async (at) => { input.at = at; move(); await rest(); };
+  const rest = () => context.mock.timers.tick(120);
+  const go = (at) => { input.at = at; move(); rest(); };
 
   const hold = (of, figures) => steady({ data: { slider: "m", of, figures } });
   hold("a", { 10: { f: figure("ten") }, 25: { f: figure("25") } });
   answer("thousand", "1000");
-  await go("10");
+  go("10");
   assert.deepEqual(drawn, ["thousand", "ten"]);
   answer("late", "1000");
   answer("ten", "10");
-  await rest();
+  rest();
   assert.deepEqual(drawn, ["thousand", "ten"], "an equal answer draws nothing");
   answer("late", "1000");
-  await go("25");
+  go("25");
   assert.deepEqual(drawn, ["thousand", "ten", "25"], "the late answer is not drawn");
   hold("b", {});
-  await go("10");
+  go("10");
   assert.deepEqual(drawn, ["thousand", "ten", "25"], "figures of other settings are forgotten");
   answer("anew", "10");
   assert.equal(drawn.pop(), "anew");
+});
+
+test("a value that the server did not hear is sent again, and an old one in the address is replaced", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const events = [], note = { dispatchEvent: ({ kind }) => events.push(kind) };
+  const inputs = { n: "50", "n-on-page": "50" }, rest = () => context.mock.timers.tick(800);
+  let busy = null;
+  const thumb = { ...note, getBoundingClientRect: () => ({ left: 0, top: 0 }) };
+  const input = (key) => ({ getAttribute: () => inputs[key], parentElement: { parentElement: thumb } });
+  globalThis.document = { querySelector: (found) => {
+    const [, key] = found.match(/^\.st-key-(\S+) input/) ?? [];
+    return key ? input(key) : found.includes("running") ? busy : null;
+  } };
+  globalThis.window = { ...note, PointerEvent: class { constructor(kind) { this.kind = kind; } },
+    runAgain: () => events.push("again") };
+  globalThis.history = { replaceState: (_state, _title, { href }) => events.push(href) };
+  globalThis.location = { href: "http://127.0.0.1/page?n=25&v=2" };
+  const answer = () => steady({ data: { key: "g", alt: "", figure: null, slider: "n-on-page", at: "50" } });
+
+  answer();
+  rest();
+  assert.deepEqual(events, ["http://127.0.0.1/page?n=50&v=2"]);
+  globalThis.location.href = events.pop();
+  rest();
+  assert.deepEqual(events, []);
+  inputs.n = "25";
+  answer();
+  rest();
+  assert.deepEqual(events, ["again"]);
+  inputs["n-on-page"] = "100";
+  busy = {};
+  rest();
+  assert.deepEqual(events, ["again"], "a running script may answer yet");
+  busy = null;
+  rest();
+  assert.deepEqual(events, ["again", "pointerdown", "pointerup"]);
+  for (let k = 0; k < 9; k++) rest();
+  assert.equal(events.length, 5, "three times at most");
 });

@@ -68,17 +68,22 @@ function move(slider) {
   }
 }
 
-// After quick keys Streamlit's slider may keep its last value to itself, and the hidden control of the setting an older
-// one. So both are compared with the server's answer: a value is sent again, or the script runs again.
+// After quick keys Streamlit's slider may keep its last value to itself, and the hidden control of the setting or the
+// address an older one. So all are compared with the server's answer: a value is sent again, or the script runs again.
 function expect(slider, tries = 0) {
   clearTimeout(timers[slider]);
   timers[slider] = setTimeout(() => {
-    const at = answered[slider], moved = ![at, undefined].includes(valueOf(slider));
-    const hidden = ![at, undefined].includes(valueOf(slider.replace(/-on-page$/, "")));
-    if (tries === TRIES || !(moved || hidden)) return;
+    const at = answered[slider], own = slider.replace(/-on-page$/, ""), address = new URL(location.href);
+    const [moved, hidden, told] = [valueOf(slider), valueOf(own), address.searchParams.get(own)]
+      .map((value) => ![at, undefined, null].includes(value));
+    if (tries === TRIES || !(moved || hidden || told)) return;
     const busy = document.querySelector(`[data-test-script-state="running"], .st-key-${slider}:active`);
     if (!busy && moved) release(slider);
-    else if (!busy) window.runAgain(); // frame.js
+    else if (!busy && hidden) window.runAgain(); // frame.js
+    else if (!busy) {
+      address.searchParams.set(own, at);
+      history.replaceState(history.state, "", address);
+    }
     expect(slider, busy ? tries : tries + 1);
   }, PATIENCE);
 }
