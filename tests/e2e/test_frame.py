@@ -182,7 +182,8 @@ def rows_of(page: Page) -> list[str]:
     return [
         page.locator(f".st-key-kernel-{row} .js-plotly-plot").evaluate(
             """chart => [...chart.querySelectorAll("text, path, image")].map(
-                one => [one.textContent, one.getAttribute("d"), one.getAttribute("href")].join(" ")).join()"""
+                one => [one.textContent, one.getAttribute("d"), one.getAttribute("href")].join(" ").trim())
+                .filter(Boolean).join()"""
         )
         for row in ("matrices", "plane", "draws", "rankings")
     ]
