@@ -109,7 +109,9 @@ BROKEN = [
     Broken("picture", b"\x89PNG\r\n\x1a\n", None, "not UTF-8, so no LETOR text", "such as 2 qid:7 1:0.5"),
     Broken("HTML page", b"<!DOCTYPE html>\n<html>", 1, "grade '<!DOCTYPE', which is not a number", WHOLE),
     Broken("CSV", b"query,grade,bm25\n1,0,0.5\n", 1, "looks like the header of a CSV file", LETOR),
-    Broken("CSV without a header", b"1;0;0.5\n", 1, "'1;0;0.5', which looks like a line of a CSV file", LETOR),
+    Broken(
+        "CSV without a header", b"1;0;0.5\n", 1, "'1;0;0.5', which looks like a line of a CSV file", LETOR
+    ),
     Broken("CRLF counted once", third("1 qid:1 1:x").replace(b"\n", b"\r\n"), 3, "value 'x'", NUMBER),
     Broken("blank lines counted", b"\n# c\n\n1 qid:1 1:x", 4, "value 'x'", NUMBER),
     Broken("first of two faults", third("1 qid:1 1:x") + b"\0", 3, "value 'x'", NUMBER),
