@@ -64,10 +64,10 @@ def test_a_slider_keeps_its_place_and_focus_after_a_new_data_set(letor_server: S
     expect(page.get_by_role("button", name="restore mine")).to_be_visible()
     slider = sidebar(page).get_by_role("group", name="C", exact=True).get_by_role("slider")
     slider.focus()
-    before, top = int(slider.get_attribute("aria-valuenow") or ""), box(slider)["y"]
+    before, top = int(slider.input_value()), box(slider)["y"]
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         wait_settled(page)
     expect(slider).to_be_focused()
-    expect(slider).to_have_attribute("aria-valuenow", str(before + 3))
+    expect(slider).to_have_value(str(before + 3))
     assert box(slider)["y"] == top
