@@ -95,6 +95,27 @@ def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> No
     assert app.session_state["folds"] == ALL
 
 
+def test_the_models_trained_last_are_compared_by_one_press(open_page: Opener) -> None:
+    app = open_page("train", m=10, c=-4)
+    app.select_slider(key="m").set_value(25).run()
+    app.switch_page("pages/compare.py").run()
+    button = app.button(key="send-latest")
+    assert button.label == "Compare the 2 models pinned or trained last"
+    assert button.help == "Nyström, m = 10; Nyström, m = 25."
+    button.click().run()
+    assert "2 models (2 runs)" in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_columns_of_spread_are_there_where_runs_have_one(open_page: Opener) -> None:
+    def columns(found: Sequence[RunRecord]) -> set[str]:
+        app = open_page("compare", runs=digests(found))
+        return set(next(one.value for one in app.dataframe if "mean" in one.value))
+
+    assert "seed_sd" in columns(made())
+    assert not {"seed_sd", "fold_sd"} & columns(made()[:2])
+
+
 @pytest.mark.usefixtures("store")
 def test_the_answer_is_the_library_s_and_another_link_takes_its_place(open_page: Opener) -> None:
     app = open_page("compare", runs=digests())

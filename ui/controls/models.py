@@ -132,6 +132,12 @@ def pinned(spec: RunSpec) -> dict[str, RunSpec]:
     return {digest: _on_data_of(spec, known[digest]) for digest in there}
 
 
+def pins_of_session() -> list[RunSpec]:
+    """Return the pinned runs that this session has opened, without a change of the address."""
+    known = st.session_state.get(_PINNED, {})
+    return [known[digest] for digest in st.session_state.get(_PINS, ()) if digest in known]
+
+
 def _on_data_of(spec: RunSpec, run: RunSpec) -> RunSpec:
     """Return the model of a run on the data of a spec, with its settings that have no control."""
     declared = spec.declared()

@@ -16,10 +16,11 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import with_minus
 from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.metrics.significance import compare
-from rankviz.runs.description import changes
+from rankviz.runs.description import changes, data_words
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import seeded
+from ui.controls.models import pins_of_session
 from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import metric_menu
 from ui.shell import words
@@ -107,6 +108,12 @@ def _viewed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     return words.same_model(before[1], now[1]) if known and before != now else ""
 
 
+def latest_models(spec: RunSpec) -> list[RunSpec]:
+    """Return the session's pinned models and those of its trail, on the queries of a spec."""
+    found = (one.but(digest="") for one in (*pins_of_session(), *st.session_state.get(_TRAIL, ())))
+    return [one for one in dict.fromkeys(found) if _queries(one) == _queries(spec)]
+
+
 def _visited(spec: RunSpec) -> list[RunSpec]:
     """Move the current model to the end of the trail; return the trail, which loses no kept model."""
     spec, kept, before = spec.but(digest=""), st.session_state.get(_KEPT), st.session_state.get(_TRAIL, ())
@@ -168,13 +175,13 @@ def _other_seed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
 def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
     """Draw one button for each earlier model, the latest first, and one that keeps the comparison.
 
-    Of the models on other data only the latest has one.
+    A model on other data has one while it is the base, with the name of its data alone.
     """
     *earlier, now = trail
-    away = [spec for spec in earlier if _queries(spec) != _queries(now)]
-    for ago, spec in enumerate(reversed([one for one in earlier if one not in away[:-1]])):
+    shown = [spec for spec in earlier if spec == base or _queries(spec) == _queries(now)]
+    for ago, spec in enumerate(reversed(shown)):
         st.button(
-            words.settings(changes(now, spec)),
+            words.settings(changes(now, spec)) if _queries(spec) == _queries(now) else data_words(spec),
             key=f"back-to-{ago}",
             icon=":material/undo:",
             type="tertiary",
