@@ -58,7 +58,7 @@ MOST_BYTES = 32e6
 _FOLD = f'<details class="fold"><summary>{words.NOT_USED_SETTINGS}</summary></details>'
 _OWN, _LINK = "sidebar-own", "sidebar-link"
 _HEAD, _ROW = "head-of-page", "controls-of-page"
-ON_PAGE_WIDTH = 180
+ON_PAGE_WIDTH = 170
 """Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 _SWITCHED = "solver-switched"
