@@ -6,7 +6,7 @@ from ui.controls import trail
 from ui.controls.navigation import experiment
 from ui.model import what_if as views
 from ui.model.what_if_models import at_optimum
-from ui.model.what_if_words import TIGHTER
+from ui.model.what_if_words import SETTINGS, TIGHTER
 from ui.model.why import pair_of_a_list
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import head
@@ -26,4 +26,4 @@ with errors_as_sentences():
         with list_:
             views.show(spec, pair_of_a_list, metric)
         hint = TIGHTER if spec.offers.refits else ""
-        trail.show_effect(line, spec, metric=metric, measure=at_optimum, hint=hint)
+        trail.show_effect(line, spec, metric=metric, measure=at_optimum, hint=hint, title=SETTINGS)

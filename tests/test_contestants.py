@@ -23,7 +23,11 @@ from rankviz.models.methods import METHODS
 def test_folds_and_seeds_of_a_model_belong_together() -> None:
     specs = [LINEAR, NYSTROEM, LINEAR.but(fold="Fold2"), NYSTROEM.but(seed=1), NYSTROEM.but(C=2.0)]
     found = contestants(run(spec, [0.5]) for spec in specs)
-    assert [one.label for one in found] == ["linear", "Nyström, m = 25, C = 2⁻²", "Nyström, m = 25, C = 2¹"]
+    assert [one.label for one in found] == [
+        "linear, C = 2⁻²",
+        "Nyström, m = 25, C = 2⁻²",
+        "Nyström, m = 25, C = 2¹",
+    ]
     assert [len(one.runs) for one in found] == [2, 2, 1]
     assert found[0].folds == ("Fold1", "Fold2")
     assert found[1].draws == ("seed 0", "seed 1")
@@ -201,12 +205,12 @@ MAPS = ("nystroem", "fourier")
 
 @pytest.fixture(scope="module")
 def found(records: list[RunRecord]) -> Comparison:
-    return compare(contestants(records), ["NDCG@5", "MAP"], "linear")
+    return compare(contestants(records), ["NDCG@5", "MAP"], "linear, C = 2⁰")
 
 
 def test_test_parts_of_folds_stand_beside_one_another(found: Comparison, folds: dict[str, Fold]) -> None:
     assert [one.label for one in found.matched.contestants] == [
-        "linear",
+        "linear, C = 2⁰",
         "Nyström, m = 10",
         "random Fourier, m = 10",
     ]
@@ -218,7 +222,7 @@ def test_test_parts_of_folds_stand_beside_one_another(found: Comparison, folds: 
 def test_training_parts_share_queries_which_count_once(
     records: list[RunRecord], folds: dict[str, Fold]
 ) -> None:
-    found = compare(contestants(records, "train"), ["MAP"], "linear")
+    found = compare(contestants(records, "train"), ["MAP"], "linear, C = 2⁰")
     queries = {query for fold in folds.values() for query in fold.train.query_labels}
     assert set(found.standings["queries"]) == {len(queries)}
     assert sum(fold.train.n_queries for fold in folds.values()) > len(queries)

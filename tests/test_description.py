@@ -21,6 +21,7 @@ from rankviz.runs.description import (
     distinct_labels,
     in_a_sentence,
     method_label,
+    own_C,
     short_labels,
 )
 
@@ -177,12 +178,23 @@ SPEC = RunSpec("demo", feature_map="nystroem", n_components=50, C=2.0**-4, gamma
 
 def test_method_and_m_are_enough_where_they_tell_models_apart() -> None:
     specs = [SPEC.linear(2.0**-10), SPEC, SPEC.but(n_components=10)]
-    assert short_labels(specs) == ["linear", "Nyström, m = 50", "Nyström, m = 10"]
+    assert short_labels(specs)[1:] == ["Nyström, m = 50", "Nyström, m = 10"]
+
+
+def test_a_linear_model_beside_others_names_a_C_of_its_own() -> None:
+    nystroem, linear = SPEC.but(C=2.0**-4), SPEC.linear(2.0**-10)
+    assert short_labels([linear, nystroem]) == ["linear, C = 2⁻¹⁰", "Nyström, m = 50"]
+    assert short_labels([linear.but(C=2.0**-4), nystroem]) == ["linear", "Nyström, m = 50"]
+    assert own_C(nystroem, [linear, nystroem]) == ()
 
 
 def test_all_that_differs_is_said_of_models_that_look_alike() -> None:
     specs = [SPEC, SPEC.linear(2.0**-10), SPEC.but(n_components=10, C=2.0**-7)]
-    assert short_labels(specs) == ["Nyström, m = 50, C = 2⁻⁴", "linear", "Nyström, m = 10, C = 2⁻⁷"]
+    assert short_labels(specs) == [
+        "Nyström, m = 50, C = 2⁻⁴",
+        "linear, C = 2⁻¹⁰",
+        "Nyström, m = 10, C = 2⁻⁷",
+    ]
 
 
 def test_otherwise_what_differs_is_said() -> None:
@@ -222,6 +234,10 @@ def test_changes_name_each_setting_that_both_runs_have() -> None:
         ("C", "2⁻⁴", "2⁻¹"),
     ]
     ((name, old, new),) = changes(before, before.linear(before.C))
-    assert (name, old, new) == ("", FEATURE_MAPS["nystroem"].label, FEATURE_MAPS["linear"].label)
+    assert (name, old, new) == ("", FEATURE_MAPS["nystroem"].label, "linear, C = 2⁻⁴")
+    assert changes(before, before.linear(2.0**-7)) == [
+        ("", FEATURE_MAPS["nystroem"].label, FEATURE_MAPS["linear"].label),
+        ("C", "2⁻⁴", "2⁻⁷"),
+    ]
     (fold,) = changes(before, before.but(fold="Fold2"))
     assert fold == ("", data_words(before), data_words(before.but(fold="Fold2")))

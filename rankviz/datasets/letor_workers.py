@@ -212,6 +212,13 @@ def _grade_faults(token: bytes) -> Iterator[_Fault]:
     elif _NUMBER.fullmatch(token):
         kind = "negative" if token.startswith(b"-") else "not a plain whole number"
         yield f"grade {show(token)}, which is {kind}", whole, "Recode the grades to 0, 1, 2 and so on."
+    elif b"," in token or b";" in token:
+        what = "the header of a CSV file" if re.search(rb"[A-Za-z_]", token) else "a line of a CSV file"
+        yield (
+            f"{show(token)}, which looks like {what}",
+            "lines of LETOR's format, such as 2 qid:1 1:0.5 2:0.3",
+            "Write each line as 'grade qid:query index:value …', without a header.",
+        )
     else:
         yield f"grade {show(token)}, which is not a number", whole, "Recode the grades to 0, 1, 2 and so on."
 

@@ -8,11 +8,13 @@ from typing import Self
 
 from rankviz.common.settings import active
 from rankviz.datasets.normalise import NORMALISATIONS
-from rankviz.features import FEATURE_MAPS
+from rankviz.features import FEATURE_MAPS, LINEAR
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
+from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.spec import DataSpec, RunSpec
 
 MAP = FEATURE_MAP.name
+_C = LOSS_WEIGHT.name
 
 PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
@@ -165,12 +167,30 @@ def look_of(spec: RunSpec) -> str:
 
 
 def short_labels(specs: Sequence[RunSpec]) -> list[str]:
-    """Return one label per spec: method and m; for runs with the same look also all differing settings."""
+    """Return one label per spec: method and m; for runs with the same look also all differing settings.
+
+    A linear model, the usual reference, also names a C of its own (`own_C`).
+    """
     alike: dict[str, list[RunSpec]] = {}
     for spec in specs:
         alike.setdefault(look_of(spec), []).append(spec)
-    found = {look: iter(distinct_labels(group)) for look, group in alike.items()}
-    return [next(found[look_of(spec)]) for spec in specs]
+    found = {look: iter(distinct_parts(group)) for look, group in alike.items()}
+    labels = [next(found[look_of(spec)]) for spec in specs]
+    return [
+        ", ".join(dict.fromkeys((*parts, *own_C(spec, specs))))
+        for parts, spec in zip(labels, specs, strict=True)
+    ]
+
+
+def own_C(spec: RunSpec, others: Iterable[RunSpec]) -> tuple[str, ...]:
+    """Return a linear model's C in words, if another model has a different one; else nothing."""
+    if not _is_linear(spec) or all(one.get(_C, spec.C) == spec.C for one in others):
+        return ()
+    return (_words(spec, _C),)
+
+
+def _is_linear(spec: RunSpec) -> bool:
+    return spec.kind.named_by_map and spec.feature_map == LINEAR and _C in spec
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
@@ -199,8 +219,8 @@ def without_common(labels: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def changes(before: RunSpec, now: RunSpec) -> list[tuple[str, str, str]]:
     """Return each difference between two runs as name, old and new value: ("C", "2⁻⁴", "2⁻¹").
 
-    The name is empty if the values say enough. Settings that only one run has follow from another change, and
-    are left out.
+    The name is empty if the values say enough. A linear model names its C, as "linear, C = 2⁻⁴". Settings
+    that only one run has follow from another change, and are left out.
     """
     data = [(data_words(before), data_words(now)), (before.kind.label, now.kind.label)]
     data += [(NORMALISATIONS[before.normalisation].label, NORMALISATIONS[now.normalisation].label)]
@@ -209,10 +229,17 @@ def changes(before: RunSpec, now: RunSpec) -> list[tuple[str, str, str]]:
         if name in before and name in now and before.get(name) != now.get(name):
             setting = now.declared()[name]
             old, new = (setting.format(spec.get(name)) for spec in (before, now))
+            if name == MAP:
+                old, new = (", ".join((t, *_same_C(s, before, now))) for t, s in ((old, before), (new, now)))
             equals = f"{setting.symbol} = "
             named = old.startswith(equals) and new.startswith(equals)
             found.append((setting.symbol * named, old.removeprefix(equals), new.removeprefix(equals)))
     return found
+
+
+def _same_C(spec: RunSpec, before: RunSpec, now: RunSpec) -> tuple[str, ...]:
+    """Return a linear model's C in words if it is no change of its own: its reference has another one."""
+    return (_words(spec, _C),) if _is_linear(spec) and before.get(_C) == now.get(_C) else ()
 
 
 def _names(specs: Sequence[RunSpec]) -> list[str]:

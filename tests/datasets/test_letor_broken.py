@@ -32,6 +32,7 @@ WHOLE = "a whole number ≥ 0"
 QID = "qid:query right after the grade"
 INDEX = "a feature index from 1 to 100000"
 NUMBER = "a finite decimal number"
+LETOR = "lines of LETOR's format, such as 2 qid:1 1:0.5 2:0.3"
 PLAIN = "plain text in UTF-8"
 
 BROKEN = [
@@ -107,7 +108,10 @@ BROKEN = [
     Broken("PDF", b"%PDF-1.7\n1 0 obj\n", None, "a PDF file, so no LETOR text", "lines 'grade qid:query"),
     Broken("picture", b"\x89PNG\r\n\x1a\n", None, "not UTF-8, so no LETOR text", "such as 2 qid:7 1:0.5"),
     Broken("HTML page", b"<!DOCTYPE html>\n<html>", 1, "grade '<!DOCTYPE', which is not a number", WHOLE),
-    Broken("CSV", b"query,grade,bm25\n1,0,0.5\n", 1, "grade 'query,grade,bm25'", WHOLE),
+    Broken("CSV", b"query,grade,bm25\n1,0,0.5\n", 1, "looks like the header of a CSV file", LETOR),
+    Broken(
+        "CSV without a header", b"1;0;0.5\n", 1, "'1;0;0.5', which looks like a line of a CSV file", LETOR
+    ),
     Broken("CRLF counted once", third("1 qid:1 1:x").replace(b"\n", b"\r\n"), 3, "value 'x'", NUMBER),
     Broken("blank lines counted", b"\n# c\n\n1 qid:1 1:x", 4, "value 'x'", NUMBER),
     Broken("first of two faults", third("1 qid:1 1:x") + b"\0", 3, "value 'x'", NUMBER),

@@ -16,7 +16,6 @@ from ui.learn import lecture_words as words
 from ui.learn.lessons import LESSON, texts
 from ui.shell.words import (
     CLASS_CLOSED,
-    CLASS_WAITING,
     EDIT_LECTURE,
     GO_TO_VIEW,
     IN_CLASS,
@@ -39,7 +38,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     told = other.locator(".class-place")
     expect(told).to_have_text(f"{IN_CLASS} {WAIT}")
     assert barriers(other) == []
-    waiting = page.get_by_text(CLASS_WAITING.format(all=1, here=1, beyond=0))
+    waiting = page.get_by_text("1 student waiting.")
     expect(waiting).to_be_visible(timeout=15_000)
     page.locator("a.lecture-start").last.click()
     bar = progress = page.locator(".st-key-ways-sequence")
@@ -68,15 +67,15 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
         wait_settled(page)
         assert box(figure)["y"] == pytest.approx(y, abs=2), width
     expect(other.locator(".st-key-ways-sequence").get_by_test_id("stPlotlyChart")).to_have_count(0)
-    expect(progress).to_contain_text("1 in the class: 1 at this view")
+    expect(progress).to_contain_text("1 student on this view")
 
     page.keyboard.press("PageDown")
     expect(bar).to_contain_text("2 / 4")
     expect(page).to_have_url(re.compile("/playground.*at=2"))
-    expect(progress).to_contain_text("1 before it", timeout=15_000)
+    expect(progress).to_contain_text("1 student on an earlier view", timeout=15_000)
     other.get_by_role("link", name=GO_TO_VIEW.format(at=2)).click(timeout=15_000)
     expect(other).to_have_url(re.compile("/playground.*at=2"))
-    expect(progress).to_contain_text("1 at this view", timeout=15_000)
+    expect(progress).to_contain_text("1 student on this view", timeout=15_000)
 
     page.goto(link)  # the lecturer closes the class: the student is told, and no number is left
     page.get_by_role("button", name=words.CLOSE_CLASS).click()
@@ -84,7 +83,7 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(page.get_by_role("button", name=words.OPEN_CLASS)).to_be_visible(timeout=15_000)
     expect(other.locator(".st-key-ways-sequence")).to_contain_text(CLASS_CLOSED, timeout=15_000)
     open_page(page, other.url)
-    expect(page.get_by_text("in the class")).to_have_count(0)
+    expect(page.get_by_text("1 student")).to_have_count(0)
 
 
 def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Page) -> None:
@@ -157,7 +156,7 @@ def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: P
         assert len({box(one)["y"] for one in ways.all()}) == 1, shown
         chart = box(page.locator(".st-key-class-gaps"))
         assert chart["y"] >= header["y"] + header["height"], shown
-        for words_beside in (page.get_by_text(text), page.get_by_text("1 in the class")):
+        for words_beside in (page.get_by_text(text), page.get_by_text("1 student")):
             beside = box(words_beside)
             assert beside["x"] + beside["width"] <= chart["x"], shown
         figure = box(page.locator(".lesson .figure"))

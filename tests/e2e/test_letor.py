@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import (
     assert_no_errors_shown,
+    box,
     choose,
     finish_training,
     follow,
@@ -54,3 +55,19 @@ def test_ohsumed_is_chosen_trained_shown_and_kept(letor_server: Server, letor_ro
         wait_settled(page)
         expect(main.get_by_text("OHSUMED").filter(visible=True).first).to_be_visible()
         assert_reload_changes_nothing(page)
+
+
+def test_a_slider_keeps_its_place_and_focus_after_a_new_data_set(letor_server: Server, page: Page) -> None:
+    """Three presses of a key are three steps, though the first one changes a setting of the data set."""
+    open_page(page, f"{letor_server.url}/train?m=25")
+    choose(page, "Data set", "OHSUMED")
+    expect(page.get_by_role("button", name="restore mine")).to_be_visible()
+    slider = sidebar(page).get_by_role("group", name="C", exact=True).get_by_role("slider")
+    slider.focus()
+    before, top = int(slider.input_value()), box(slider)["y"]
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        wait_settled(page)
+    expect(slider).to_be_focused()
+    expect(slider).to_have_value(str(before + 3))
+    assert box(slider)["y"] == top

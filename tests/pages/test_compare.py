@@ -41,6 +41,8 @@ from ui.shell.visitors import COOKIE
 from ui.work.run_store import keeper, run_store
 
 METRIC = "NDCG@10"
+LINEAR = "linear, C = 2⁻¹⁰"
+"""Label of the linear model, whose C is not that of the others."""
 
 
 @cache
@@ -69,7 +71,7 @@ def heading(app: AppTest) -> str:
     return str(app.header[0].value)
 
 
-def of_library(part: str, baseline: str = "linear", *metrics: str) -> str:
+def of_library(part: str, baseline: str = LINEAR, *metrics: str) -> str:
     found = compare(contestants(made(), part), metrics or [METRIC], baseline)
     return headline(found, METRIC)
 
@@ -91,6 +93,27 @@ def test_without_models_the_page_says_how_to_bring_some(open_page: Opener) -> No
     app.run()
     assert not app.exception
     assert app.session_state["folds"] == ALL
+
+
+def test_the_models_trained_last_are_compared_by_one_press(open_page: Opener) -> None:
+    app = open_page("train", m=10, c=-4)
+    app.select_slider(key="m").set_value(25).run()
+    app.switch_page("pages/compare.py").run()
+    button = app.button(key="send-latest")
+    assert button.label == "Compare the 2 models pinned or trained last"
+    assert button.help == "Nyström, m = 10; Nyström, m = 25."
+    button.click().run()
+    assert "2 models (2 runs)" in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_columns_of_spread_are_there_where_runs_have_one(open_page: Opener) -> None:
+    def columns(found: Sequence[RunRecord]) -> set[str]:
+        app = open_page("compare", runs=digests(found))
+        return set(next(one.value for one in app.dataframe if "mean" in one.value))
+
+    assert "seed_sd" in columns(made())
+    assert not {"seed_sd", "fold_sd"} & columns(made()[:2])
 
 
 @pytest.mark.usefixtures("store")
@@ -202,7 +225,7 @@ def test_what_cannot_be_compared_can_be_let_go(open_page: Opener) -> None:
 @pytest.mark.usefixtures("store")
 def test_tests_of_all_models_and_the_way_to_why(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Win and loss")
-    found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    found = compare(contestants(made(), "vali"), [METRIC], LINEAR)
     tests, queries = (frame.value for frame in app.dataframe[:2])
     pd.testing.assert_frame_equal(tests, found.deltas)
     assert queries["difference"].abs().is_monotonic_decreasing
@@ -246,7 +269,7 @@ def test_settings_are_those_that_differ(open_page: Opener) -> None:
 @pytest.mark.usefixtures("store")
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
-    found = compare(contestants(made(), "vali"), [METRIC], "linear")
+    found = compare(contestants(made(), "vali"), [METRIC], LINEAR)
     assert as_latex(table_of_tests(found, "vali")).strip() in [code.value for code in app.code]
     app.toggle(key="tests").set_value(False).run()
     assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
@@ -266,7 +289,7 @@ def test_the_curve_by_rank_is_of_the_chosen_metric_if_that_has_a_cut_off(
     metric: str, curve: str, open_page: Opener
 ) -> None:
     app = open_page("compare", runs=digests(), view="By rank", metric=metric)
-    drawn = next(trace for trace in figures(app)[1]["data"] if trace.get("name") == "linear")
+    drawn = next(trace for trace in figures(app)[1]["data"] if trace.get("name") == LINEAR)
     expected = [made()[0].metrics["vali"][f"{curve}@{k}"].mean() for k in range(1, 11)]
     assert decoded(drawn["y"]) == pytest.approx(expected)
 
@@ -316,7 +339,7 @@ def test_a_model_is_compared_with_the_linear_one_over_all_folds_and_seeds(open_p
     ]
     assert sorted(spec.fold for spec in specs if spec.feature_map == "linear") == ["Fold1", "Fold2", "Fold3"]
     found = contestants(run_store().records.find(specs).values(), "vali")
-    assert heading(app) == headline(compare(found, [METRIC], "linear"), METRIC)
+    assert heading(app) == headline(compare(found, [METRIC], LINEAR), METRIC)
 
 
 @pytest.mark.usefixtures("sleepers")
@@ -360,7 +383,7 @@ def test_a_study_brings_the_cell_that_validation_chooses(open_page: Opener, stor
     app = open_page("compare", runs=made()[0].spec.hash, studies=study)
     assert "the best of 2 cells by validation" in words(app)
     assert "*the* grid" not in words(app)
-    found = compare(contestants([made()[0], best], "vali"), [METRIC], "linear")
+    found = compare(contestants([made()[0], best], "vali"), [METRIC], LINEAR)
     assert heading(app) == headline(found, METRIC)
     store.studies.rename(study, "somebody", "another title")
     assert "another title" in words(open_page("compare", runs=made()[0].spec.hash, studies=study))
@@ -394,7 +417,7 @@ def test_a_study_brings_what_it_keeps_to_choose_by(open_page: Opener, store: Run
     assert f"the best of 4 cells by validation {metric} over 1 fold" in told
     chosen = next(record for record in others if best[metric] == record.spec.C)
     assert heading(app) == headline(
-        compare(contestants([made()[0], chosen], "vali"), [METRIC], "linear"), METRIC
+        compare(contestants([made()[0], chosen], "vali"), [METRIC], LINEAR), METRIC
     )
 
 

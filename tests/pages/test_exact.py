@@ -21,7 +21,7 @@ def test_train_shows_the_exact_model_and_how_its_kernel_was_stored(open_page: Op
     app = open_page("train", **EXACT)
     linear, exact = execute(SPEC.linear(2.0**-10)), execute(SPEC)
     assert app.metric[0].value == f"{exact.metrics['vali']['NDCG@10'].mean():.3f}"
-    assert list(lines(figures(app)[0])) == ["linear", "exact kernel"]
+    assert list(lines(figures(app)[0])) == ["linear, C = 2⁻¹⁰", "exact kernel"]
     left, right = (record.metrics["vali"]["NDCG@10"] for record in (exact, linear))
     said = compare(left, right).sentence("the exact kernel", "the linear model (C = 2⁻¹⁰)", "NDCG@10")
     assert said[1:] in words(app)

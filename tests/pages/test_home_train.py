@@ -86,7 +86,8 @@ def test_ndcg_against_m_shows_means_and_ranges_over_seeds(open_page: Opener) -> 
 def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
     app = open_page("train", map="linear")
     assert list(lines(figures(app)[0])) == ["linear"]
-    assert "linear model itself" in words(app)
+    assert "This is the linear model (C = 2⁻⁴) itself." in words(app)
+    assert "Other models stand beside the linear one with C = 2⁻¹⁰." in words(app)
 
 
 def test_the_definition_is_said_and_the_test_part_hidden_until_revealed(open_page: Opener) -> None:

@@ -72,12 +72,23 @@ def test_another_data_set_brings_its_own_settings_and_one_can_go_back() -> None:
     assert now(opened) == now(app)
 
 
-def test_the_line_goes_once_a_setting_is_moved() -> None:
+def test_the_line_stays_while_a_setting_is_moved() -> None:
     app = sidebar_alone()
     app.selectbox(key="data").set_value("edge").run()
     app.slider(key="c").set_value(0).run()
-    assert not notes(app)
     assert app.session_state["spec"].C == 1.0
+    (line,) = notes(app)
+    assert "Now: m = 200, C = 2⁰, " in line.help
+    line.click().run()
+    assert now(app) == USUAL
+
+
+def test_the_line_goes_with_its_data_set() -> None:
+    app = sidebar_alone()
+    app.selectbox(key="data").set_value("edge").run()
+    app.session_state["data"] = app.session_state[SET_FOR] = "synthetic-demo"  # as `open_run` does
+    app.run()
+    assert not notes(app)
 
 
 def test_there_and_back_again_is_as_before() -> None:

@@ -158,11 +158,12 @@ def test_a_class_counts_each_participant_once_at_the_latest_view() -> None:
     assert found.at == 3
     assert dict(found.views) == {2: 1, 1: 1, 4: 1}
     assert {view: dict(counts) for view, counts in found.answers.items()} == {2: {1: 1}}
-    assert [int(n) for n in in_words(found, 2).split() if n.isdecimal()][:4] == [3, 1, 1, 1]
+    assert in_words(found, 2) == "3 students: 1 on this view, 1 on an earlier view, 1 on a later view."
     classes.arrive(code, "d", 0)
     found = classes.report(code)
     assert found is not None
-    assert in_words(found, 0) == words.CLASS_WAITING.format(all=4, here=1, beyond=3)
+    assert in_words(found, 0) == "4 students: 1 waiting, 3 on a view."
+    assert in_words(replace(found, views=Counter({1: 1})), 2) == "1 student on an earlier view."
     assert in_words(replace(found, views=Counter()), 2) == words.NOBODY
 
 

@@ -311,8 +311,9 @@ def test_a_pair_of_one_map_is_called_by_what_differs() -> None:
     pair = Pair(execute(SPEC), execute(SMALL_C))
     assert pair.names == pair.names_in_text == pair.labels == PAIRS["two C"][2]
     other = Pair(execute(LINEAR), execute(SPEC))
-    assert other.names_in_text == ("the linear model", "Nyström")
-    assert other.names == ("linear", "Nyström")
+    assert other.names_in_text == ("the linear model (C = 2⁻¹⁰)", "Nyström")
+    assert other.names == ("linear, C = 2⁻¹⁰", "Nyström")
+    assert Pair(execute(SPEC.linear(SPEC.C)), execute(SPEC)).names == ("linear", "Nyström")
 
 
 def test_train_beside_a_pin(open_page: Opener) -> None:
@@ -331,7 +332,7 @@ def test_train_beside_a_pin(open_page: Opener) -> None:
     assert figures(app)[1]["layout"]["xaxis"]["ticktext"] == [one, two]
     assert app.query_params["beside"] == pin_of(SMALL_C)
     app.selectbox(key="beside").set_value("linear").run()
-    assert list(lines(figures(app)[0])) == ["linear", "Nyström, m = 10"]
+    assert list(lines(figures(app)[0])) == ["linear, C = 2⁻¹⁰", "Nyström, m = 10"]
     assert "beside" not in app.query_params
 
 
@@ -349,7 +350,7 @@ def test_train_without_pins_has_no_menu(open_page: Opener) -> None:
     app.button(key="pin").click().run()
     assert app.selectbox(key="beside").options == ["the linear model", "Nyström, m = 10 (pinned)"]
     app.selectbox(key="beside").set_value(pin_of(SPEC)).run()
-    assert "This is Nyström itself" in words(app)
+    assert "This is Nyström (m = 10, C = 2⁻⁴) itself" in words(app)
 
 
 @pytest.mark.parametrize(("method", "called"), [("factorised RankSVM", "factorised RankSVM, 5 factors")])
@@ -362,4 +363,4 @@ def test_train_draws_the_trace_that_a_method_has(method: str, called: str, open_
     assert "CG iterations" not in words(app)
     assert "This is" not in words(app), "it is not the linear model of RankSVM"
     assert NO_LOSS.format(model="").strip() in words(app)
-    assert list(lines(figures(app)[0])) == ["linear", called]
+    assert list(lines(figures(app)[0])) == ["linear, C = 2⁻¹⁰", called]

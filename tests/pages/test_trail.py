@@ -83,12 +83,13 @@ def test_the_part_that_is_shown_is_compared(train: AppTest) -> None:
 @pytest.mark.parametrize("page", ["train", "what_if", "low_rank"])
 def test_the_metric_that_the_page_shows_is_compared(page: str, open_page: Opener) -> None:
     app = open_page(page, m="50", c="-4", g="-2", upto="10", metric="MAP")
+    title = "Settings: " if page == "what_if" else ""
     change(app, c=-3)
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP")) in effects(app)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="MAP"), title) in effects(app)
     moved = [execute(spec).metrics["vali"]["MAP"].mean() for spec in (HIGHER.but(seed=1), HIGHER)]
     assert words.OTHER_SEED.format(difference=trail.with_minus(moved[0] - moved[1], "+z.3f")) in effects(app)
     app.selectbox(key="metric").select("P@5").run()
-    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5")) in effects(app)
+    assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER, metric="P@5"), title) in effects(app)
 
 
 def test_another_metric_shows_the_same_model_by_both(train: AppTest) -> None:
@@ -153,7 +154,7 @@ def test_another_fold_has_other_queries(train: AppTest) -> None:
 def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
-    assert any("→ linear" in one for one in effects(train))
+    assert any("→ linear, C = 2⁻⁴:" in one for one in effects(train))
 
 
 def test_a_slow_run_with_another_seed_is_not_made(train: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,3 +174,13 @@ def test_pages_that_train_the_model_tell_the_effect(page: str, open_page: Opener
     app = open_page(page, m="50", c="-4", g="-2")
     change(app, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(app)
+
+
+def test_a_model_on_other_data_has_a_way_back_while_it_is_the_base(train: AppTest) -> None:
+    change(train, c=-3)
+    change(train, map="linear")
+    assert len(buttons(train)) == 2
+    change(train, fold="Fold2", c=-2)
+    assert buttons(train) == ["synthetic-demo fold 1"]
+    change(train, map="nystroem")
+    assert buttons(train) == ["linear, C = 2⁻²"]

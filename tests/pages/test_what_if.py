@@ -141,7 +141,7 @@ def test_changes_come_from_the_link_and_can_be_switched_off_and_undone(open_page
     assert with_both != [one["name"] for one in listed(app)["before"]]
     assert listed(app)["marked"] == "4"
     assert app.header[0].value.startswith(
-        "After 2 changes (the last: with grade 1), S1-5 falls from rank 2 to 3 "
+        "With 2 changes instead of none (the last: with grade 1), S1-5 falls from rank 2 to 3 "
     )
     assert len(figures(app)) == 1
     app.checkbox[0].uncheck().run()

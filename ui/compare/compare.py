@@ -159,8 +159,9 @@ def metrics(found: Comparison, part: str) -> None:
             caption=f"{words.METRICS_MEANS}{about}.{words.LESS * (sign < 0)}",
         )
     number = st.column_config.NumberColumn
+    without_spread = [name for name in ("fold_sd", "seed_sd") if table[name].isna().all()]
     show_table(
-        table.drop(columns=["method", "baseline"]),
+        table.drop(columns=["method", "baseline", *without_spread]),
         hide_index=True,
         column_config={
             "label": "model",

@@ -19,7 +19,7 @@ from rankviz.features import LINEAR
 from rankviz.metrics.evaluation import COLUMNS
 from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS
-from rankviz.runs.description import look_of
+from rankviz.runs.description import look_of, short_labels
 from rankviz.store import StoreError
 from rankviz.store.study import DONE
 from ui.compare import compare_words as words
@@ -30,6 +30,7 @@ from ui.controls.compared import (
     add,
     choose,
     chosen,
+    send_all,
     send_with_linear,
     wait_for,
     waited_for,
@@ -37,6 +38,7 @@ from ui.controls.compared import (
 from ui.controls.models import Option, menu
 from ui.controls.navigation import ENTRIES
 from ui.controls.settings import data_from_state, spec_from_state
+from ui.controls.trail import latest_models
 from ui.controls.widgets import ALL, Bound, chosen_folds, metric_menu
 from ui.shell.errors import errors_as_sentences
 from ui.shell.figures import show_table
@@ -195,9 +197,9 @@ def controls(models: Sequence[Contestant], what: ChosenRuns) -> Asked:
     metric = metric_menu(row, help=words.METRIC_HELP)
     others = [name for name in METRICS if name != metric]
     further = bound.several(
-        FURTHER, "Further metrics", others, [], placeholder="none", width=185, help=words.FURTHER_HELP
+        FURTHER, "Further metrics", others, [], placeholder="none", width=165, help=words.FURTHER_HELP
     )
-    test = bound.menu(TEST, "Test", list(TESTS), width=150, help=words.TEST_HELP)
+    test = bound.menu(TEST, "Test", list(TESTS), width=140, help=words.TEST_HELP)
     _models(row, models)
     return Asked(baseline, (metric, *further), test)
 
@@ -222,7 +224,7 @@ def _baseline(row: DeltaGenerator, models: Sequence[Contestant], pinned: str) ->
     linear = next((one for one in models if look_of(one.spec) == LINEAR), models[0])
     first = texts.get(pinned, linear.key)
     hint = words.BASELINE_HELP
-    return menu(row.container(width=230), "Baseline", options, first, BASELINE, hint).label
+    return menu(row.container(width=215), "Baseline", options, first, BASELINE, hint).label
 
 
 def _models(row: DeltaGenerator, models: Sequence[Contestant]) -> None:
@@ -322,6 +324,16 @@ def no_models(lost: bool) -> None:
         return
     st.header(words.NOTHING_LEFT if lost else words.NO_MODELS, anchor=False)
     ways = st.container(key=KEPT_ALONE)
+    if len(latest := latest_models(spec_from_state(st.session_state))) > 1:
+        ways.button(
+            words.COMPARE_LATEST.format(n=len(latest)),
+            key="send-latest",
+            icon=":material/rule:",
+            type="primary",
+            on_click=send_all,
+            args=(latest,),
+            help="; ".join(map(escaped, short_labels(latest))) + ".",
+        )
     ways.info(words.HOW_TO_FILL)
     with_linear(ways)
     row = ways.container(horizontal=True)

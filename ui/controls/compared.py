@@ -93,6 +93,12 @@ def send() -> None:
 
 
 @errors_as_sentences()
+def send_all(specs: Sequence[RunSpec]) -> None:
+    """Add these runs, and open the page (a callback)."""
+    _send(specs)
+
+
+@errors_as_sentences()
 def send_with_linear(folds: Sequence[str], seeds: int) -> None:
     """Add the linear model and the sidebar's on these folds, and open the page (a callback).
 

@@ -18,7 +18,14 @@ from rankviz.learning.losses import LOSS
 from rankviz.models.given import SYSTEM
 from rankviz.models.methods import METHODS, USUAL, WORDS
 from rankviz.plots.style import style_of
-from rankviz.runs.description import distinct_labels, in_a_sentence, look_of, method_label, short_labels
+from rankviz.runs.description import (
+    distinct_labels,
+    in_a_sentence,
+    look_of,
+    method_label,
+    own_C,
+    short_labels,
+)
 from rankviz.runs.spec import RunSpec
 from rankviz.store import StoreError, StoreOutOfReach
 from ui.controls.compared import ID, choose, chosen
@@ -125,6 +132,12 @@ def pinned(spec: RunSpec) -> dict[str, RunSpec]:
     return {digest: _on_data_of(spec, known[digest]) for digest in there}
 
 
+def pins_of_session() -> list[RunSpec]:
+    """Return the pinned runs that this session has opened, without a change of the address."""
+    known = st.session_state.get(_PINNED, {})
+    return [known[digest] for digest in st.session_state.get(_PINS, ()) if digest in known]
+
+
 def _on_data_of(spec: RunSpec, run: RunSpec) -> RunSpec:
     """Return the model of a run on the data of a spec, with its settings that have no control."""
     declared = spec.declared()
@@ -228,15 +241,25 @@ class Two:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Names for axes and tables: of their looks if these differ, else their labels."""
-        left, right = self.looks
-        return (style_of(left).name, style_of(right).name) if left != right else self.labels
+        """Names for axes and tables: of their looks, with a linear model's own C; labels if these match."""
+        left, right = (", ".join((style_of(look_of(one)).name, *self.own_C(one))) for one in self._both)
+        return self.labels if len(set(self.looks)) == 1 else (left, right)
 
     @property
     def names_in_text(self) -> tuple[str, str]:
-        """Names within a sentence: "the linear model", "Nyström"; their labels if the looks are the same."""
-        left, right = self.looks
-        return (in_a_sentence(self.left), in_a_sentence(self.right)) if left != right else self.labels
+        """Names within a sentence: "the linear model (C = 2⁻¹⁵)", "Nyström"; labels if the looks match."""
+        left, right = (
+            " ".join((in_a_sentence(one), *map("({})".format, self.own_C(one)))) for one in self._both
+        )
+        return self.labels if len(set(self.looks)) == 1 else (left, right)
+
+    @property
+    def _both(self) -> tuple[RunSpec, RunSpec]:
+        return self.left, self.right
+
+    def own_C(self, spec: RunSpec) -> tuple[str, ...]:
+        """Return the C of one of them if it is linear, and the other one has another C."""
+        return own_C(spec, self._both)
 
 
 def supports(spec: RunSpec, *names: str) -> bool:

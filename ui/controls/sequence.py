@@ -20,7 +20,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.numbers import with_minus
+from rankviz.common.numbers import counted, with_minus
 from rankviz.common.settings import is_text
 from rankviz.plots.predictions import gap_data, gap_figure
 from ui.controls.lesson_texts import gap_axis, lesson_of
@@ -389,11 +389,18 @@ def _told(place: Place, at: int) -> str:
 
 
 def in_words(report: Report, at: int) -> str:
-    """Say how many participants are at a view, before and after it; 0 is the list of views."""
+    """Say how many students are on a view, on earlier and on later ones; 0 is the list of views."""
     views, everyone = report.views, report.views.total()
+    if not everyone:
+        return words.NOBODY
     here, before = views[at], sum(n for view, n in views.items() if view < at)
-    said = (words.PARTICIPANTS if at else words.CLASS_WAITING) if everyone else words.NOBODY
-    return said.format(all=everyone, here=here, before=before, beyond=everyone - here - before)
+    numbers = (here, before, everyone - here - before)
+    found = [
+        (n, place) for n, place in zip(numbers, words.ON_VIEWS if at else words.IN_LIST, strict=True) if n
+    ]
+    if len(found) == 1:
+        return f"{counted(everyone, 'student')} {found[0][1]}."
+    return f"{counted(everyone, 'student')}: {', '.join(f'{n} {place}' for n, place in found)}."
 
 
 def _ends(low: float, high: float) -> str:

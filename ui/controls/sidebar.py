@@ -58,7 +58,7 @@ MOST_BYTES = 32e6
 _FOLD = f'<details class="fold"><summary>{words.NOT_USED_SETTINGS}</summary></details>'
 _OWN, _LINK = "sidebar-own", "sidebar-link"
 _HEAD, _ROW = "head-of-page", "controls-of-page"
-ON_PAGE_WIDTH = 180
+ON_PAGE_WIDTH = 170
 """Width in pixels of a setting on the page."""
 _CHANGED, _SOURCE = "changed-by-data", "source-of-starts"
 _SWITCHED = "solver-switched"
@@ -291,8 +291,9 @@ def _apply(name: str) -> None:
 
 @dataclass(frozen=True)
 class Changed:
-    """Settings changed by a data set: the reason, and the widgets' values before and since."""
+    """Settings changed by a data set: its name, the reason, and the widgets' values before and since."""
 
+    dataset: str
     source: str
     before: Mapping[str, Any]
     since: Mapping[str, Any]
@@ -314,18 +315,22 @@ def start_from(dataset: Dataset) -> None:
     # includes unchanged ones: the address omits values relative to the initial ones
     since = {key: own.get(key, raw) for key, raw in before.items()}
     state.update(since)
-    state[_CHANGED] = Changed(source, before, since) if since != before else None
+    state[_CHANGED] = Changed(dataset.name, source, before, since) if since != before else None
 
 
 def show_undo() -> None:
-    """Show one line about the data set's settings, with undo, until one of them is changed."""
-    changed = st.session_state.get(_CHANGED)
-    if changed is None or any(st.session_state.get(key) != raw for key, raw in changed.since.items()):
+    """Show one line about the data set's settings, with undo, until it is used or the data set changes.
+
+    It stays when a setting moves: without it, all controls below would be new, and lose the focus.
+    """
+    changed, state = st.session_state.get(_CHANGED), st.session_state
+    if changed is None or changed.dataset != state["data"]:
         return
+    now = {key: state.get(key, raw) for key, raw in changed.since.items()}
     st.button(
         f":small[:gray[{changed.source}] – restore mine]",
         key="back-to-mine",
-        help=f"Now: {_in_words(changed.since)}. Before: {_in_words(changed.before)}.",
+        help=f"Now: {_in_words(now)}. Before: {_in_words(changed.before)}.",
         on_click=_back,
         type="tertiary",
     )

@@ -16,10 +16,11 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import with_minus
 from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.metrics.significance import compare
-from rankviz.runs.description import changes
+from rankviz.runs.description import changes, data_words
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import seeded
+from ui.controls.models import pins_of_session
 from ui.controls.settings import SET_FOR, state_of
 from ui.controls.widgets import metric_menu
 from ui.shell import words
@@ -58,11 +59,13 @@ def show_effect(
     metric: str = "",
     measure: Measure = measured,
     hint: str = "",
+    title: str = "",
 ) -> None:
     """Fill the line of `place`: the difference from the model before, of another seed, and the trail.
 
     Without a metric of the page, the line begins with a menu. Only records that exist are compared, as
     `measure` returns them, and `hint` says how; a short run with another seed is made here, so call it last.
+    A page that also tells another effect gives a `title`.
     """
     trail = _visited(spec)
     if not metric:
@@ -80,11 +83,11 @@ def show_effect(
     told = _effect(base, spec, part, metric, measure)
     hints = [explained("95 % interval")] * ("[" in told) + [hint] * bool(hint)
     sentence.markdown(
-        words.effect(changes(base, spec), told), width="content", help="\n\n".join(hints) or None
+        words.effect(changes(base, spec), told, title), width="content", help="\n\n".join(hints) or None
     )
     with line:
         _buttons(trail, base, is_kept=base == kept)
-    if not viewed and (base.dataset, base.fold, base.sample) == (spec.dataset, spec.fold, spec.sample):
+    if not viewed and _queries(base) == _queries(spec):
         other = _other_seed(spec, part, metric, measure)
         seed.caption(other, width="content", help=hint if other and hint else None)
 
@@ -103,6 +106,12 @@ def _viewed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     st.session_state[_VIEWED] = now, before
     known = record is not None and not isnan(before[1][2])
     return words.same_model(before[1], now[1]) if known and before != now else ""
+
+
+def latest_models(spec: RunSpec) -> list[RunSpec]:
+    """Return the session's pinned models and those of its trail, on the queries of a spec."""
+    found = (one.but(digest="") for one in (*pins_of_session(), *st.session_state.get(_TRAIL, ())))
+    return [one for one in dict.fromkeys(found) if _queries(one) == _queries(spec)]
 
 
 def _visited(spec: RunSpec) -> list[RunSpec]:
@@ -127,9 +136,14 @@ def _one_move(latest: list[RunSpec]) -> bool:
     return len(names) == 2 and names[0] == names[1] and len(names[0]) == 1 and names[0] != [""]
 
 
+def _queries(spec: RunSpec) -> tuple[object, ...]:
+    """Return what names the queries of a run."""
+    return spec.dataset, spec.fold, spec.sample
+
+
 def _effect(base: RunSpec, spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
     """Return the difference of both models on the queries of a part, or why there is none."""
-    if (base.dataset, base.fold, base.sample) != (spec.dataset, spec.fold, spec.sample):
+    if _queries(base) != _queries(spec):
         return words.OTHER_QUERIES
     before, now = _record(base, measure), _record(spec, measure)
     if before is None or now is None:
@@ -159,10 +173,15 @@ def _other_seed(spec: RunSpec, part: str, metric: str, measure: Measure) -> str:
 
 
 def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
-    """Draw one button for each earlier model, the latest first, and one that keeps the comparison."""
-    for ago, spec in enumerate(reversed(trail[:-1])):
+    """Draw one button for each earlier model, the latest first, and one that keeps the comparison.
+
+    A model on other data has one while it is the base, with the name of its data alone.
+    """
+    *earlier, now = trail
+    shown = [spec for spec in earlier if spec == base or _queries(spec) == _queries(now)]
+    for ago, spec in enumerate(reversed(shown)):
         st.button(
-            words.settings(changes(trail[-1], spec)),
+            words.settings(changes(now, spec)) if _queries(spec) == _queries(now) else data_words(spec),
             key=f"back-to-{ago}",
             icon=":material/undo:",
             type="tertiary",
@@ -177,7 +196,7 @@ def _buttons(trail: list[RunSpec], base: RunSpec, *, is_kept: bool) -> None:
         type="tertiary",
         help=words.COMPARE_WITH_LAST
         if is_kept
-        else words.KEEP_COMPARING.format(settings=words.settings(changes(trail[-1], base))),
+        else words.KEEP_COMPARING.format(settings=words.settings(changes(now, base))),
         on_click=_keep,
         args=(None if is_kept else base,),
     )

@@ -38,7 +38,8 @@ from ui.controls import selection
 from ui.controls.feature_names import names_of
 from ui.controls.models import Option, Two, menu, pin_buttons, pinned_models, supports, system_options
 from ui.controls.selection import QUERY
-from ui.controls.settings import baseline
+from ui.controls.setting_controls import value_from
+from ui.controls.settings import BASELINE_C, baseline, baseline_is_set
 from ui.controls.widgets import Bound, by_rank, metric_menu
 from ui.model import train_words as words
 from ui.model.why_choices import offer as offer_why
@@ -123,18 +124,25 @@ def _two(other: RunRecord, record: RunRecord) -> Two:
 def _reading(other: RunRecord, record: RunRecord, part: str, metric: str) -> str:
     two = _two(other, record)
     if two.same:
-        name = in_a_sentence(record.spec)
-        return words.SAME_MODEL.format(name=name)
+        return words.SAME_MODEL.format(name=_with_own(record.spec)) + _reference(record.spec)
     found = compare(record.metrics[part][metric], other.metrics[part][metric])
-    own = ", ".join(_own(other.spec)) if len(set(two.looks)) > 1 else ""
-    name = two.names_in_text[0] + (f" ({own})" if own else "")
+    name = _with_own(other.spec) if len(set(two.looks)) > 1 else two.names_in_text[0]
     return sentence(found.sentence(two.names_in_text[1], name, metric))
 
 
-def _own(spec: RunSpec) -> list[str]:
-    """Describe the settings that identify a model: m and C, if it has them."""
-    declared = spec.declared()
-    return [declared[s.name].format(spec.get(s.name)) for s in (N_COMPONENTS, LOSS_WEIGHT) if s.name in spec]
+def _with_own(spec: RunSpec) -> str:
+    """Name a model within a sentence, with the settings that identify it: m and C, if it has them."""
+    declared, names = spec.declared(), (N_COMPONENTS.name, LOSS_WEIGHT.name)
+    own = ", ".join(declared[name].format(spec.get(name)) for name in names if name in spec)
+    return in_a_sentence(spec) + (f" ({own})" if own else "")
+
+
+def _reference(spec: RunSpec) -> str:
+    """Name the C of the linear model beside other models, if this one is linear with another C."""
+    state = st.session_state
+    usual = LOSS_WEIGHT.format(value_from(BASELINE_C, state))
+    differs = baseline_is_set(state) and spec.get(LOSS_WEIGHT.name) != value_from(BASELINE_C, state)
+    return words.REFERENCE.format(C=usual) if differs else ""
 
 
 def one_query(other: RunRecord, record: RunRecord, data: RankingData, part: str, metric: str) -> None:
@@ -178,7 +186,7 @@ def _typical(differences: pd.Series[float]) -> int:
 def _with_C(two: Two) -> str:
     """Return the title of the other model's list, with its C if the label does not show the difference."""
     label = two.labels[0]
-    plain = label == method_label(two.left) and LOSS_WEIGHT.name in two.left
+    plain = not two.same and label == method_label(two.left) and LOSS_WEIGHT.name in two.left
     return f"{label}, {LOSS_WEIGHT.format(two.left.C)}" if plain else label
 
 

@@ -19,6 +19,7 @@ THRESHOLDS = "**Thresholds of grades**: a score above one speaks for at least th
 NO_MEMORY = "Peak memory: unknown on this system."
 COST = "This run took {seconds:.2f} s; predicted: {predicted}."
 SAME_MODEL = "This is {name} itself. Choose another model to compare."
+REFERENCE = " Other models stand beside the linear one with {C}."
 SAME_LISTS = "Both lists are of {name}."
 LISTS = (
     "Query {query}, first {k} of {n} documents; lines through the bottom: lower ranks. Click a document to "

@@ -37,6 +37,8 @@ ALREADY = (
     "{above} (grade {first}) already has a higher grade than {below} (grade {second}); the model disagrees. "
     "A larger query weight may convince it."
 )
+SETTINGS = "Settings: "
+"""Before the effect of the sidebar's settings, which the changes of the page do not alter."""
 TIGHTER = "RankSVM is trained further here than on Train: values can differ by a few thousandths."
 METRIC_HELP = f"Of the answer, the table and the chart. {TIGHTER}"
 PART_HELP = "Validation queries judge the model."
@@ -217,7 +219,7 @@ def head_of(changes: Sequence[Change], fold: Fold, drawn: str, marked: int | Non
     name = named(changes[-1], fold, drawn, subject=own)
     if len(changes) == 1:
         return name
-    return f"After {len(changes)} changes (the last: {name[0].lower()}{name[1:]})"
+    return f"With {len(changes)} changes instead of none (the last: {name[0].lower()}{name[1:]})"
 
 
 def other_metric(

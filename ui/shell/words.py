@@ -103,9 +103,10 @@ PIN, UNPIN = "Pin the comparison", "Unpin the comparison"
 COMPARE_WITH_LAST = "Compare with the settings before the latest change again."
 
 
-def effect(changes: Iterable[tuple[str, str, str]], difference: str) -> str:
-    """Return changes of settings, as name, old and new value, and their effect."""
-    return f"**{', '.join(f'{name} {old} → {new}'.strip() for name, old, new in changes)}:** {difference}"
+def effect(changes: Iterable[tuple[str, str, str]], difference: str, title: str = "") -> str:
+    """Return changes of settings, as name, old and new value, and their effect, after a title if given."""
+    changed = ", ".join(f"{name} {old} → {new}".strip() for name, old, new in changes)
+    return f"**{title}{changed}:** {difference}"
 
 
 def same_model(before: tuple[str, str, float], now: tuple[str, str, float]) -> str:
@@ -139,7 +140,7 @@ IN_CLASS = "You are in the class."
 WAIT = "When the lecturer starts, a link to that view appears here. Start opens the first view now."
 LECTURER_AT, GO_TO_VIEW = "The lecturer is at view {at}.", "Go to view {at}"
 NOBODY = "No student is in the class yet."
-CLASS_WAITING = "{all} in the class: {here} waiting, {beyond} at a view."
-PARTICIPANTS = "{all} in the class: {here} at this view, {before} before it, {beyond} beyond it."
-NO_PREDICTIONS = "No predictions yet."
+IN_LIST = "waiting", "", "on a view"
+ON_VIEWS = "on this view", "on an earlier view", "on a later view"
+NO_PREDICTIONS = "No student has made a prediction yet. The chart of all predictions will appear here."
 GAPS = "Number of students by {axis}. {counts}."
