@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from rankviz.common.numbers import with_minus
 from rankviz.common.settings import LARGEST_SEED, SEED
 from rankviz.metrics.significance import compare
-from rankviz.runs.description import changes, data_words
+from rankviz.runs.description import changes
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from ui.controls.compared import seeded
@@ -27,6 +27,7 @@ from ui.shell import words
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import TITLE, make_job_place
 from ui.shell.terms import explained
+from ui.shell.texts import data_words
 from ui.work.folds import fold_of
 from ui.work.jobs import predicted
 from ui.work.metrics import measured
