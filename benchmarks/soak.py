@@ -453,7 +453,7 @@ async def of_lecture(url: str, watch: Watch, visitors: int, minutes: float) -> l
     return rows
 
 
-_CODE, _SEEN = re.compile(rf"class=([A-Z]{{{LENGTH}}})"), re.compile(r"in the class: (\d+) at this view")
+_CODE, _SEEN = re.compile(rf"class=([A-Z]{{{LENGTH}}})"), re.compile(r"(\d+) (?:students? )?on this view")
 
 
 def _found(pattern: re.Pattern[str], visitor: Visitor) -> set[str]:
