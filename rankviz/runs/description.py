@@ -8,7 +8,7 @@ from typing import Self
 
 from rankviz.common.settings import active
 from rankviz.datasets.normalise import NORMALISATIONS
-from rankviz.features import FEATURE_MAPS, LINEAR
+from rankviz.features import FEATURE_MAPS
 from rankviz.features.registry import FEATURE_MAP, N_COMPONENTS
 from rankviz.learning.losses import LOSS_WEIGHT
 from rankviz.runs.spec import DataSpec, RunSpec
@@ -190,7 +190,7 @@ def own_C(spec: RunSpec, others: Iterable[RunSpec]) -> tuple[str, ...]:
 
 
 def _is_linear(spec: RunSpec) -> bool:
-    return spec.kind.named_by_map and spec.feature_map == LINEAR and _C in spec
+    return spec.kind.named_by_map and not FEATURE_MAPS[spec.feature_map].has_kernel and _C in spec
 
 
 def distinct_labels(specs: Sequence[RunSpec]) -> list[str]:
