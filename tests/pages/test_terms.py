@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -40,6 +41,9 @@ TYPED = {
     "Sobol points",
     "LETOR",
     "Frobenius norm",
+    "Hessian",
+    "Wilcoxon test",
+    "Cohen's d",
 }
 """Terms that begin with a capital wherever they stand."""
 
@@ -73,6 +77,14 @@ def test_every_term_has_a_picture_of_its_own() -> None:
     for text in (glossary(), "".join(map(explained, TERMS))):
         shown = [unquote(one) for one in re.findall(r'data:image/svg\+xml,([^")]*)', text)]
         assert [ElementTree.fromstring(one).get("viewBox") for one in shown] == ["0 0 40 20"] * len(TERMS)
+
+
+def test_other_words_find_a_term_in_the_glossary() -> None:
+    entry = r'data-also="([^"]*)">(?:<img[^>]*>)?<b>([^<]*)</b>'
+    also = {unescape(name): found.split() for found, name in re.findall(entry, glossary())}
+    assert {"γ", "λ", "μ", "Nyström"} <= also.keys()
+    assert (also["γ"], also["Nyström"]) == (["gamma"], ["williams2001", "Nystroem"])
+    assert also["Singular value"] == ["SVD", "decomposition"]
 
 
 def test_every_paper_that_pages_name_has_its_reference() -> None:
@@ -122,6 +134,14 @@ LABELS = (
     ),
     *("from iteration 2 on", "reach the tolerance", "at the optimum", "is significantly better"),
     *("pairwise: two documents", "rounds of boosted trees", "boosting: trees"),
+    *(
+        "p, Wilcoxon",
+        "cores (log scale)",
+        "the global z-score",
+        "random forest",
+        "qrels, one line a document",
+    ),
+    *("k-means++, mean", "matrices", "log₂ max(r, 2)", "exp(−γ‖x − y‖²)", "its trace", "eigenvalues of K"),
 )
 """Words of labels, headings and captions that a newcomer does not know."""
 

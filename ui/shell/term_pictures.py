@@ -208,4 +208,41 @@ PICTURES = {
     "Standard deviation": (
         '<path d="M2 18C14 18 15 2 20 2s6 16 18 16"/><path d="M13 11h14M13 8v6M27 8v6" stroke-width="2"/>'
     ),
+    "Eigenvalue": '<path d="M4 17l9-4m-3-1 3 1-1 3M18 17L36 5m-4 0h4v4" stroke-width="2"/>',
+    "Singular value": (
+        '<path d="M3 2h3v16H3zM9 2h12v3H9z"/><path d="M26 18V3M31 18v-6M36 18v-2" stroke-width="3"/>'
+    ),
+    "Matrix": '<path d="M8 2H5v16h3M32 2h3v16h-3M11 6h4M18 6h4M25 6h4M11 14h4M18 14h4M25 14h4"/>',
+    "Inverse": '<path d="M6 7h22m-4-4 4 4-4 4M34 14H12m4-4-4 4 4 4"/>',
+    "Trace": (
+        '<path d="M10 1h18v18H10zM16 1v18M22 1v18M10 7h18M10 13h18"/>'
+        '<path d="M10 1h6v6h-6zM16 7h6v6h-6zM22 13h6v6h-6z" fill="gray"/>'
+    ),
+    "k-means++": (
+        '<circle cx="7" cy="5" r="3" fill="gray"/><circle cx="12" cy="9" r="2"/>'
+        '<circle cx="30" cy="14" r="3" fill="gray"/>'
+        '<path d="M12 6l14 6m-4-3 4 3-4 0" stroke-dasharray="3 1"/>'
+    ),
+    "Cosine": '<path d="M1 10h38" stroke-dasharray="2 2"/><path d="M2 3C9 3 11 17 19 17S29 3 38 3"/>',
+    "Exponential function": '<path d="M2 18h36"/><path d="M2 17C18 17 28 14 34 2" stroke-width="2"/>',
+    "Logarithm": '<path d="M4 2v16M4 10h34"/><path d="M6 18C8 8 16 5 38 3" stroke-width="2"/>',
+    "Log scale": '<path d="M2 12h36M3 8v8M15 8v8M20 9v6M24 9v6M27 8v8M32 9v6M36 8v8"/>',
+    "Slope": '<path d="M4 16h28V4z"/>',
+    "Curvature": '<path d="M3 4C8 19 16 19 20 4"/><path d="M22 6c5 8 11 8 16 0" stroke-dasharray="3 2"/>',
+    "Hessian": (
+        '<ellipse cx="20" cy="10" rx="17" ry="8"/><ellipse cx="20" cy="10" rx="8" ry="4"/>'
+        '<path d="M20 10h17M20 10V2"/>'
+    ),
+    "Variance": '<path d="M5 18h30M12 18V6h12v12"/><path d="M12 3h12m-12-2v4m12-4v4"/>',
+    "Standardised": '<path d="M3 15h34M8 12v6M20 10v8M32 12v6"/><circle cx="26" cy="6" r="2.5" fill="gray"/>',
+    "Wilcoxon test": '<path d="M20 2v16M20 4h4M20 8h8M20 12h13M20 16h-6" stroke-width="2"/>',
+    "Cohen's d": ('<path d="M1 18C9 18 9 4 14 4s5 14 13 14"/><path d="M13 18C21 18 21 4 26 4s5 14 13 14"/>'),
+    "Random forest": (
+        '<path d="M7 3v5L3 15M7 8l4 7M20 3v5l-4 7M20 8l4 7M33 3v5l-4 7M33 8l4 7"/>'
+        '<path d="M2 18h36" stroke-width="2"/>'
+    ),
+    "Coordinate ascent": '<path d="M4 17h9v-6h9V6h10V2"/><circle cx="32" cy="3" r="2" fill="gray"/>',
+    "Run": '<path d="M12 3l16 7-16 7z"/>',
+    "Job": '<circle cx="20" cy="10" r="8"/><path d="M20 5v5l4 3"/>',
+    "qrels": '<path d="M5 5h10M18 5h10M32 5h3M5 10h10M18 10h10M32 10h3M5 15h10M18 15h10M32 15h3"/>',
 }

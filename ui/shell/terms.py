@@ -18,12 +18,14 @@ from ui.shell.term_pictures import PICTURES
 class Term:
     """A term of the pages.
 
-    `seen` finds it in a text, empty for a basic one; `paper` is the key of a reference.
+    `seen` finds it in a text, empty for a basic one; `paper` is the key of a reference; `also` has other
+    words that find it in the glossary.
     """
 
     seen: str
     meaning: str
     paper: str = ""
+    also: str = ""
 
 
 TERMS = {
@@ -44,12 +46,14 @@ TERMS = {
         "Features are similarities to m landmarks, which are training documents. "
         "So training does not need the similarity of every two documents.",
         "williams2001",
+        also="Nystroem",
     ),
     "Random Fourier features": Term(
         r"\brandom Fourier\b",
         "Cosines of random directions: averages give the kernel. "
         "Twice the mean product of two documents' cosines is near their similarity: the more, the nearer.",
         "rahimi2007",
+        also="RFF",
     ),
     "Fold": Term(
         "",
@@ -115,7 +119,7 @@ TERMS = {
         r"\bmargins?\b", "Score of a pair's better document minus the other score.", "herbrich2000"
     ),
     "C": Term(r"\bC\b", "Weight of errors on pairs: large C fits training closely."),
-    "γ": Term("γ", "How fast a kernel decreases with distance."),
+    "γ": Term("γ", "How fast a kernel decreases with distance.", also="gamma"),
     "m": Term(r"\bm\b", "Number of features: large m is closer to the kernel, but slower."),
     "Landmark": Term(
         r"\blandmarks?\b",
@@ -148,13 +152,26 @@ TERMS = {
         "Variation of the mean over other folds.",
     ),
     "Sobol points": Term(r"\bSobol\b", "Points spread more evenly than random ones."),
-    "Spectrum": Term(
-        r"\b(?:spectr|eigenvalue|singular value)", "Eigenvalues or singular values, largest first."
+    "Spectrum": Term(r"\bspectr", "Eigenvalues or singular values, largest first."),
+    "Eigenvalue": Term(
+        r"\beigenvalues?\b", "Factor by which a symmetric matrix stretches one of its own directions."
     ),
+    "Singular value": Term(
+        r"\bsingular values?\b",
+        "Size of one of the tables “row × column” that add up to a matrix, from the largest on.",
+        also="SVD decomposition",
+    ),
+    "Matrix": Term(r"\bmatri(?:x|ces)\b", "A table of numbers in rows and columns."),
+    "Inverse": Term(
+        r"\binverse\b",
+        "W⁻¹ undoes what the matrix W does, as 1/3 undoes 3: their product has 1 on its diagonal, else 0.",
+    ),
+    "Trace": Term(r"\btrace\b", "Sum of the diagonal of a matrix."),
     "Dual variable": Term(
         r"\bdual variables?\b|\bα\b",
         "Weight α of a pair; with α = 0 it has no effect on the model.",
         "xu2019",
+        also="alpha",
     ),
     "Study": Term(r"\b[Ss]tud(?:y|ies)\b", "Runs requested together, such as a sweep."),
     "Digest": Term(r"\bdigests?\b", "A 16-character run id: equal settings have equal ids."),
@@ -214,8 +231,8 @@ TERMS = {
     "Rank correlation": Term(
         r"\brank correlation\b|\bKendall\b|\bSpearman\b", "Agreement of two orders, from −1 to 1."
     ),
-    "λ": Term("λ", "Weight of pairs of two grades in training."),
-    "μ": Term("μ", "Weight of the pairs of a query in training."),
+    "λ": Term("λ", "Weight of pairs of two grades in training.", also="lambda"),
+    "μ": Term("μ", "Weight of the pairs of a query in training.", also="mu"),
     "LETOR": Term(
         r"\bLETOR\b", "Public search data with a definition of metrics that many papers use.", "qin2010"
     ),
@@ -224,6 +241,26 @@ TERMS = {
     "Seed": Term(r"\bseeds?\b", "Number that fixes all random draws."),
     "Influence": Term(r"\binfluence\b", "Change of a result when a setting or a query changes."),
     "Linear model": Term(r"\blinear model\b", "Its score adds features times weights, without a kernel."),
+    "k-means++": Term(
+        r"k-means\+\+",
+        "Draws landmarks at random, with more chance for documents far from those that it has.",
+        "arthur2007",
+    ),
+    "Cosine": Term(r"\bcosines?\b", "A regular wave between 1 and −1, with 1 at its start."),
+    "Exponential function": Term(
+        r"\bexponential functions?\b|\bexp\(",
+        "A power of e, a fixed number below 3: 1 for e⁰, nearly 0 for a power far below 0.",
+        also="exp",
+    ),
+    "Logarithm": Term(
+        r"\blogarithms?\b|\blog₂", "The power of 2 that gives a number: log₂ 8 = 3, as 2³ = 8.", also="log"
+    ),
+    "Log scale": Term(
+        r"\blog scale\b|\b[Ll]og-uniform\b", "Equal steps along an axis multiply by the same number."
+    ),
+    "Slope": Term(r"\bslopes?\b", "How much a function rises for a small step.", also="derivative"),
+    "Curvature": Term(r"\bcurvature\b", "How fast the slope changes.", also="second derivative"),
+    "Hessian": Term(r"\bHessian\b", "Matrix of the curvature in all directions.", "chapelle2010"),
     "Feature map": Term(
         r"\b[Ff]eature maps?\b", "Turns a document's features into m others, such as cosines."
     ),
@@ -263,7 +300,26 @@ TERMS = {
     "Quartile": Term(
         r"\bquartiles?\b", "A quarter of the values are below the first, a quarter above the third."
     ),
-    "Standard deviation": Term(r"\bstandard deviations?\b", "Typical distance of values from their mean."),
+    "Standard deviation": Term(
+        r"\bstandard deviations?\b", "Typical distance of values from their mean.", also="SD"
+    ),
+    "Variance": Term(r"\bvariance\b", "Square of the standard deviation."),
+    "Standardised": Term(
+        r"\b[Ss]tandardised\b|\bz-scores?\b",
+        "A value minus the mean, divided by the standard deviation.",
+        also="z-score",
+    ),
+    "Wilcoxon test": Term(r"\bWilcoxon\b", "Ranks the differences by size and compares both signs."),
+    "Cohen's d": Term(r"\bCohen's d\b", "Mean difference divided by its standard deviation."),
+    "Random forest": Term(
+        r"\brandom forests?\b", "Mean of many decision trees, each from a random part of the data."
+    ),
+    "Coordinate ascent": Term(
+        r"\bcoordinate ascent\b", "Changes one weight at a time, as long as a metric rises."
+    ),
+    "Run": Term("", "One training with its settings, weights and results."),
+    "Job": Term("", "A run or a sweep that a worker trains in the background.", also="worker queue"),
+    "qrels": Term(r"\bqrels\b", "TREC's file of grades: query, document, grade."),
 }
 
 LESSONS = {
@@ -271,23 +327,32 @@ LESSONS = {
         *("Query", "Document", "Feature", "Score", "Weights w", "Preference pair", "PairAccuracy"),
         *("RankSVM", "Margin", "Linear model"),
     ),
-    "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG", "LETOR"),
+    "ndcg": ("Grade", "Gain", "Discount", "Cut-off", "Tie", "NDCG@k", "MeanNDCG", "LETOR", "Logarithm"),
     "loss": ("Loss", "Hinge", "Logistic loss", "Active pair"),
     "regularisation": ("Objective", "C", "Regularisation", "Validation", "Training part", "Flipped grade"),
-    "newton": ("Newton step", "Gradient", "Solver", "Iteration", "Tolerance", "Optimum"),
-    "kernel": ("Kernel", "γ"),
-    "nystroem": ("Nyström", "Landmark", "Kernel approximation K̃", "Relative error", "Frobenius norm"),
-    "fourier": ("Random Fourier features", "Frequency", "m", "Feature map"),
-    "alpha": ("Dual variable", "Block of α", "Rank", "Spectrum", "Energy"),
+    "newton": (
+        *("Newton step", "Gradient", "Solver", "Iteration", "Tolerance", "Optimum"),
+        *("Slope", "Curvature", "Hessian"),
+    ),
+    "kernel": ("Kernel", "γ", "Exponential function"),
+    "nystroem": (
+        *("Nyström", "Landmark", "Kernel approximation K̃", "Relative error", "Frobenius norm"),
+        *("Matrix", "Inverse", "k-means++"),
+    ),
+    "fourier": ("Random Fourier features", "Frequency", "m", "Feature map", "Cosine", "Log scale"),
+    "alpha": ("Dual variable", "Block of α", "Rank", "Spectrum", "Energy", "Singular value"),
 }
 """Terms that each lesson explains."""
 
 PAGES = {
-    "data": ("Fold", "Normalisation", "Median", "Correlation", "Standard deviation"),
+    "data": (
+        *("Fold", "Normalisation", "Median", "Correlation", "Standard deviation", "Variance"),
+        *("Standardised", "qrels"),
+    ),
     "train": ("MAP", "P@k", "95 % interval", "Seed", "Baseline", "Test part"),
     "why": ("Shapley value",),
     "what_if": ("Refit",),
-    "kernel_approximation": ("Residual", "Effective dimension", "Principal component"),
+    "kernel_approximation": ("Residual", "Effective dimension", "Principal component", "Eigenvalue", "Trace"),
     "ndcg_vs_m": ("Learning curve", "Quartile"),
     "influence": ("Influence", "Costs of pairs", "λ", "μ"),
     "convergence": ("Duality gap", "CG iteration", "Product", "Preconditioner", "Newton decrement"),
@@ -297,10 +362,16 @@ PAGES = {
         "Adjusted for the choice",
     ),
     "side_by_side": ("Significant", "Rank correlation"),
-    "compare": ("Paired interval", "p-value", "Paired randomisation test", "Holm's correction"),
-    "methods": ("Pointwise, pairwise, listwise", "Boosted trees", "Convex"),
+    "compare": (
+        *("Paired interval", "p-value", "Paired randomisation test", "Holm's correction"),
+        *("Wilcoxon test", "Cohen's d"),
+    ),
+    "methods": (
+        *("Pointwise, pairwise, listwise", "Boosted trees", "Convex"),
+        *("Random forest", "Coordinate ascent"),
+    ),
     "definitions": ("ERR@k", "RBP", "RR", "R@k", "Rprec", "Bpref"),
-    "runs": ("Study", "Digest"),
+    "runs": ("Study", "Digest", "Run", "Job"),
 }
 """Pages that show the terms that no lesson explains."""
 _LEADS = {name: ("Lesson", f"lessons?lesson={one}") for one, names in LESSONS.items() for name in names}
@@ -308,6 +379,7 @@ _LEADS |= {name: ("Page", page) for page, names in PAGES.items() for name in nam
 """Term -> name and address of its link."""
 
 PAPERS = {
+    "arthur2007": "k-means++: The Advantages of Careful Seeding.",
     "benjamini1995": "Controlling the False Discovery Rate.",
     "breiman1984": "Classification and Regression Trees. Wadsworth.",
     "buckley2004": "Retrieval Evaluation with Incomplete Information. doi:10.1145/1008992.1009000.",
@@ -353,7 +425,7 @@ def _entry(name: str, term: Term, also: str = "") -> str:
     """Return an entry; `also` is another word that finds it."""
     paper = f" ({cited(term.paper)})" if term.paper else ""
     link = ' <a href="{1}" target="_self">{0}</a>'.format(*_LEADS[name]) if name in TERMS else ""
-    also = "gamma" if name == "γ" else also or term.paper
+    also = f"{also or term.paper} {term.also}".strip()
     picture = f'<img alt="" src="{_picture(name)}">' if name in TERMS else ""
     text = f"<b>{escape(name)}</b>: {escape(term.meaning)}{paper}{link}"
     return f'<p class="entry" data-also="{also}">{picture}{text}</p>'
