@@ -44,7 +44,9 @@ def test_the_end_of_the_lessons_leads_to_a_page(server: Server, page: Page) -> N
     expect(page).to_have_url(re.compile(first["page"]))
 
 
-@pytest.mark.parametrize("step", ["pairs&step=2", "nystroem&step=4", "fourier&step=4", "alpha&step=3"])
+@pytest.mark.parametrize(
+    "step", ["pairs&step=2", "kernel&step=4", "nystroem&step=4", "fourier&step=4", "alpha&step=3"]
+)
 def test_a_step_needs_no_scrolling(server: Server, page: Page, step: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/lessons?lesson={step}&guess={GUESSES[step.partition('&')[0]]}")

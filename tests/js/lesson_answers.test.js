@@ -181,16 +181,17 @@ test("lesson 7: NDCG ends at that of the full K, and falls a little while the er
   assert.ok(Math.abs(ndcg.at(-1) - told("nystroem").at(-1)) < 0.001);
 });
 
-test("lesson 7: with one landmark a cell is the product that the text shows", () => {
+test("lesson 7: the orange cell is that of documents x and z", () => {
   const scene = SCENES.nystroem(stageOf(read("nystroem")));
   scene.show(3, [3, 20, 35], false);
-  const { i, j, z, a, b, ab, inK } = scene.facts(), at = (i - 1) * data.N + (j - 1);
-  const { values } = data.approximation(data.landmarkMap([z - 1]));
-  assert.ok(Math.abs(values[at] - a * b) < 0.01 && Math.abs(ab - a * b) < 0.006);
-  assert.ok(Math.abs(data.KERNEL[at] - inK) < 0.006);
+  const { x: row, z: column } = scene.example;
   const { x, y, width } = scene.maps[0], cell = scene.paint.known.get("over example0").attributes;
-  const place = [[cell.x, x], [cell.y, y]].map(([left, from]) => (Number(left) + 2 - from) / (width / data.N) + 1);
-  assert.deepEqual(place.map((one) => String(Math.round(one))), [j, i]);
+  const place = [[cell.x, x], [cell.y, y]].map(([left, from]) => (Number(left) + 2 - from) / (width / data.N));
+  assert.deepEqual(place.map(Math.round), [column, row]);
+  for (const letter of ["x", "z"]) {
+    const { cx, cy } = scene.paint.known.get(`over example ${letter}`).attributes, at = scene.example[letter];
+    assert.deepEqual([Number(cx), Number(cy)], scene.places[at]);
+  }
 });
 
 test("lesson 7: a document and its row light up together, from either, and landmarks are kept over other steps", () => {

@@ -24,6 +24,8 @@ const shown = (name, step, guess = "shown", size = {}) => {
 };
 const close = (a, b, by = 1e-9) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
 const asNumber = (told) => Number(told.replace("−", "-"));
+const evaluated = (sum) => sum.replace(/ ([+−]) /g, "|$1").split("|").reduce((all, part) => (
+  all + part.replace("+", "").split(" × ").map(asNumber).reduce((a, b) => a * b)), 0); // of "a × b − c × d"
 
 test("no sentence of a lesson's text has more than 20 words where a reader was lost", () => {
   const told = [[read("alpha"), [2, 4]], [read("nystroem"), [3]], [read("regularisation"), [0, 1, 4]],
@@ -62,33 +64,45 @@ test("lesson 4: at the best C the right grade costs NDCG, as its arrow stops bef
   assert.deepEqual([scene.facts().best, scene.facts().lower], [best, lower]);
 });
 
-test("lesson 7: the sum has the first number of the inverse of W, and ends at the cell of K̃", () => {
-  for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
-    const { scene } = shown("nystroem", 3, chosen), { i, j, ab, weight, share, others, sum } = scene.facts();
-    const [z, ...rest] = chosen;
-    const explained = data.approximation(data.landmarkMap(rest)).values[z * data.N + z]; // the Schur complement
-    assert.ok(Math.abs(1 / (1 - explained) / weight - 1) < 0.01, `${weight}`);
-    const cell = data.approximation(data.landmarkMap(chosen)).values[(i - 1) * data.N + Number(j) - 1];
-    close(cell, sum, 0.006);
-    close(weight * ab, share, 0.006);
-    close(Number(share) + asNumber(others), sum); // of the numbers that are shown
+test("lesson 6: the numbers of the cross are those of its figure, and their sum is its score", () => {
+  const { scene, of } = shown("kernel", 3), { height, s, part, lifts, sinks, score } = scene.facts();
+  const { map, weights } = scene.model, at = (key) => [Number(of(`over ${key}`).cx), Number(of(`over ${key}`).cy)];
+  close(map.surface(weights, [0], [0.8])[0], score, 0.0051);
+  close(asNumber(lifts) + asNumber(sinks), score, 0.011); // as shown
+  close(asNumber(height) * s, asNumber(part), 0.26);
+  const [x, y] = scene.plane.at([0, 0.8]), far = ([u, v]) => Math.hypot(u - x, v - y);
+  const documents = [...map.kept].map((i) => scene.plane.at(scene.place(i)));
+  assert.deepEqual(at("near"), documents.reduce((a, b) => (far(b) < far(a) ? b : a)));
+});
+
+test("lesson 7: the mix of a document is as similar to each landmark, and gives its cell of K̃", () => {
+  for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22], data.drawLandmarks("kmeans", 0, 3)]) {
+    const { scene } = shown("nystroem", 3, chosen), { s1, s2, s3, mixed, sum, inK } = scene.facts();
+    const { x, z } = scene.example, W = nystroem.similarities(chosen), at = (i, j) => data.KERNEL[i * data.N + j];
+    const shares = nystroem.inverseOf(chosen).map((row) => (
+      row.reduce((all, value, k) => all + value * at(x, chosen[k]), 0)));
+    [s1, s2, s3].forEach((share, k) => close(shares[k], asNumber(share), 0.0051));
+    W.forEach((row, p) => close(row.reduce((all, value, k) => all + value * shares[k], 0), at(x, chosen[p])));
+    const cell = data.approximation(data.landmarkMap(chosen)).values[x * data.N + z];
+    close(cell, sum, 0.0051);
+    close(evaluated(mixed), cell, 0.011); // as shown
+    close(at(x, z), inK, 0.0051);
+    const parts = shares.map((share, k) => Math.abs(share * at(z, chosen[k]))).sort((a, b) => b - a);
+    assert.ok(parts[1] > 0.1, "a second landmark counts");
   }
 });
 
-test("lesson 7: W is beside its inverse; without it the two most similar landmarks count more than once", () => {
+test("lesson 7: W is beside its inverse, whose first row gives the first share", () => {
   for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
     const W = nystroem.similarities(chosen), rows = nystroem.inverseOf(chosen);
-    const { tables, one, other, similar, counted } = shown("nystroem", 3, chosen).scene.facts();
+    const { tables, one, other, own, s1 } = shown("nystroem", 3, chosen).scene.facts();
     rows.forEach((row, i) => rows.forEach((_, j) => (
-      close(row.reduce((sum, value, k) => sum + value * W[k][j], 0), Number(i === j)))));
+      close(row.reduce((sum, weight, k) => sum + weight * W[k][j], 0), Number(i === j)))));
     const lines = tables.split("\n").map((line) => line.split(/\s+/).filter(Boolean).map(asNumber));
-    lines.forEach((line, i) => [...W[i], ...rows[i]].forEach((value, j) => (
-      close(value, line[j], Math.abs(value) < 9.95 ? 0.0051 : 0.051))));
-    const [k, l] = [one - 1, other - 1], at = (row, z) => data.KERNEL[chosen[row] * data.N + z];
-    const cell = chosen.reduce((sum, z) => sum + at(k, z) * at(l, z), 0); // K̃ = C Cᵀ
-    assert.deepEqual([similar, counted], [W[k][l].toFixed(2), cell.toFixed(2)]);
-    assert.ok(W.every((row, a) => row.every((value, b) => a === b || value <= W[k][l])) && rows[k][l] < 0);
-    assert.ok(cell > 1.9 * W[k][l]);
+    lines.forEach((line, i) => [...W[i], ...rows[i]].forEach((weight, j) => (
+      close(weight, line[j], Math.abs(weight) < 9.95 ? 0.0051 : 0.051))));
+    close(evaluated(own), asNumber(s1), 0.011);
+    assert.ok(W.every((row, a) => row.every((weight, b) => a === b || weight <= W[one - 1][other - 1])));
   }
 });
 
@@ -126,6 +140,14 @@ test("lesson 8: twice the product of two waves' errors is 0 on average, so only 
   const sums = pairs.map(([e, f]) => e + f);
   const fours = sums.filter((_, k) => k % 2 === 0).map((e, k) => e + sums[2 * k + 1]);
   close(mean(fours.map((e) => e * e)) / square, 4, 0.15);
+});
+
+test("lesson 8: the errors of the sums are those of the means times the number of waves, as shown", () => {
+  const { start, first, sum, needed, doubled, half } = shown("fourier", 2).scene.facts();
+  close(start * first, sum, 0.051);
+  assert.equal(needed, String(4 * start));
+  close(2 * sum, doubled);
+  close(doubled / needed, half, 0.0051);
 });
 
 test("lesson 8: an error below the end of the chart is not drawn, as the text says", () => {

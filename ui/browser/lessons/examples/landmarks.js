@@ -30,14 +30,6 @@ export function histogram(values, bins) {
   return found;
 }
 
-// One cell with one landmark z: the similarities of two documents that are near it, multiplied; numbers from 1.
-export function product(z) {
-  const at = (i, j) => data.KERNEL[i * data.N + j];
-  const near = Array.from({ length: data.N }, (_, i) => i).sort((i, j) => at(j, z) - at(i, z));
-  const [i, j] = [near[3], near[6]], [a, b] = [at(i, z), at(z, j)].map((value) => number(value));
-  return { i: i + 1, j: j + 1, z: z + 1, a, b, ab: number(a * b), inK: number(at(i, j)) };
-}
-
 // The rows of W, the similarities of landmarks.
 export const similarities = (chosen) => chosen.map((k) => chosen.map((l) => data.KERNEL[k * data.N + l]));
 
@@ -50,21 +42,39 @@ export function inverseOf(chosen) {
 const WIDE = 5; // letters of a number of W⁻¹
 const short = (value) => number(value, Math.max(0, 3 - Math.max(1, Math.abs(value).toFixed(0).length)));
 
-// The two most similar landmarks, from 1, their similarity, and what it would be without W⁻¹, as their cell of W·W.
-export function twice(W) {
+// The two most similar landmarks, from 1.
+export function nearest(W) {
   const [k, l] = [[0, 1], [0, 2], [1, 2]].reduce((a, b) => (W[b[0]][b[1]] > W[a[0]][a[1]] ? b : a));
-  const counted = W.reduce((sum, row, at) => sum + W[k][at] * row[l], 0);
-  return { one: k + 1, other: l + 1, similar: number(W[k][l]), counted: number(counted) };
+  return { one: k + 1, other: l + 1 };
 }
 
-// The same cell with three landmarks z: a sum over every two of them, and the share of the first with itself. Its
-// weight is the first number of W⁻¹; W and W⁻¹ stand side by side, in columns.
-export function sumOf(chosen) {
-  const rows = inverseOf(chosen).map((row) => row.map(short)), [[weight]] = rows, { i, j, ab } = product(chosen[0]);
-  const W = similarities(chosen), wide = (one) => one.padStart(WIDE, "\u2007");
-  const lines = rows.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
-  const tables = lines.map((line) => line.map((all) => all.join("\u2002")).join("\u2003")).join("\n");
-  const { values } = data.approximation(data.landmarkMap(chosen)), sum = number(values[(i - 1) * data.N + j - 1]);
-  const share = number(weight * ab), others = number(sum.replace("−", "-") - share); // of the numbers that are shown
-  return { weight, sum, share, others, tables, ...twice(W) };
+const asNumber = (told) => Number(told.replace("−", "-"));
+const added = (factors) => factors.map(([a, b], k) => (
+  `${k ? (a.startsWith("−") ? " − " : " + ") : ""}${k ? a.replace("−", "") : a} × ${b}`)).join("");
+const sumOf = (factors) => factors.reduce((sum, [a, b]) => sum + asNumber(a) * asNumber(b), 0);
+
+// One cell of K̃ as a mix: document x is a sum of shares of the landmarks, and its similarity to z the same sum of
+// their similarities to z. The shares are W⁻¹ times the similarities of x to the landmarks. Documents from 0.
+function mixOf(chosen, inverse, x, z) {
+  const [ofX, ofZ] = [x, z].map((i) => chosen.map((landmark) => data.KERNEL[i * data.N + landmark]));
+  const shares = inverse.map((row) => row.reduce((sum, value, k) => sum + value * ofX[k], 0));
+  const parts = shares.map((share, k) => share * ofZ[k]), cell = parts.reduce((sum, part) => sum + part, 0);
+  const told = shares.map((share) => number(share)), factors = told.map((share, k) => [share, number(ofZ[k])]);
+  const own = inverse[0].map((value, k) => [short(value), number(ofX[k])]);
+  const wrong = Math.abs(sumOf(factors) - cell) + Math.abs(sumOf(own) - shares[0]); // of the numbers that are shown
+  return { x, z, told, factors, own, cell, rounds: wrong < 0.01, second: parts.map(Math.abs).sort((a, b) => b - a)[1] };
+}
+
+// The cell of the example: the one that most needs a second landmark, of those whose shown numbers add up.
+export function example(chosen) {
+  const others = Array.from({ length: data.N }, (_, i) => i).filter((i) => !chosen.includes(i));
+  const inverse = inverseOf(chosen), all = others.flatMap((x) => (
+    others.filter((z) => z !== x).map((z) => mixOf(chosen, inverse, x, z))));
+  const best = all.reduce((a, b) => (b.rounds - a.rounds || b.second - a.second) > 0 ? b : a);
+  const W = similarities(chosen), wide = (value) => short(value).padStart(WIDE, "\u2007");
+  const lines = inverse.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
+  const tables = lines.map((line) => line.map((one) => one.join("\u2002")).join("\u2003")).join("\n");
+  const [s1, s2, s3] = best.told;
+  return { x: best.x, z: best.z, s1, s2, s3, mixed: added(best.factors), sum: number(best.cell),
+    inK: number(data.KERNEL[best.x * data.N + best.z]), own: added(best.own), tables, ...nearest(W) };
 }

@@ -44,6 +44,12 @@ export function trained(gamma, start) {
   return { map, weights, scores, training: right(scores).share, validation: mean(others) };
 }
 
+// Return the height of each document's bump, and the similarity of a place to the document.
+export function bumpsAt(place, { map, weights }, gamma) {
+  const similar = kernelMatrix(Float64Array.from(place), X, DIM, gamma);
+  return { heights: [...map.coefficients(weights)], similar: Array.from(map.kept, (i) => similar[i]) };
+}
+
 const BUMP = 8; // γ of the bumps of a painting
 
 // Return the middles of painted cells; a square has side × side cells, row by row from the top.

@@ -124,10 +124,12 @@ export function freePlace(parts, [width, height], { left, right, top, bottom }, 
   return undefined;
 }
 
-// Return the one of some places whose nearest of the other points is farthest.
-export function freest(places, others) {
-  const far = ([x, y]) => Math.min(...others.map(([u, v]) => Math.hypot(u - x, v - y)));
-  return places.reduce((best, one) => (far(one) > far(best) ? one : best));
+// The place for the name of a mark that is freest of others: a corner of it, or straight above or below it.
+export function freest([x, y], others, aside = [19, 12]) {
+  const far = ([px, py]) => Math.min(...others.map(([u, v]) => Math.hypot(u - px, v - py)));
+  const signs = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
+  const corners = signs.map(([right, down]) => [x + aside[0] * right, y + aside[1] * down]);
+  return corners.reduce((best, one) => (far(one) > far(best) ? one : best));
 }
 
 // Move points that are nearer than a distance apart, each as little as that takes, so that no mark hides another.

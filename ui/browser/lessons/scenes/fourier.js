@@ -85,6 +85,7 @@ class Fourier extends Scene {
       const { at, landmarks } = curves(), away = this.chosen - NEEDED, [first, four] = [START, NEEDED].map(at);
       Object.assign(found, {
         first: number(first), half: number(first / 2), four: number(four),
+        sum: number(START * number(first), 1), doubled: number(2 * START * number(first), 1), // of the number shown
         mine: number(at(this.chosen)), gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, landmarks,
       });
     }
@@ -213,7 +214,7 @@ class Fourier extends Scene {
 
   drawGuess({ y }, { left, width, x: along }) {
     parts.drawSlider(this.paint, "guess", { x: left, y: y + 14, width }, {
-      name: this.stage.words.slider, values: GUESSES, at: GUESSES.indexOf(this.chosen), along, colour: "var(--guess)",
+      name: this.stage.words.guess, values: GUESSES, at: GUESSES.indexOf(this.chosen), along, colour: "var(--guess)",
       text: (m) => `m = ${m}`, set: (to) => {
         this.chosen = GUESSES[to];
         this.refresh();

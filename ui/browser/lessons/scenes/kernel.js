@@ -13,6 +13,7 @@ export const SIDE = 9, EXTENT = 1.2;
 const GRID = 49, TICKS = parts.ticksOf(GRID, EXTENT), SECONDS = 4, TRAINED = 0; // log₂ γ of the reveal
 const CLEAR = { fill: "transparent" }; // unlike none, a pointer finds it
 const HIGHEST = 6; // log₂ γ of the Playground
+const CROSS = [0, 0.8]; // the place of the example
 
 // A painting as numbers, one for each row, from the top: bit k is cell k from the left.
 export const rowsOf = (cells) => Array.from({ length: SIDE }, (_, row) => (
@@ -68,7 +69,19 @@ class Kernel extends Scene {
         gamma: powerOf(this.exponent), bumps: weights.length, reach: number(this.reach()),
       });
     }
+    if (step === FORMULA) Object.assign(found, this.example());
     return texts(found);
+  }
+
+  // The score of the cross: the part of the nearest document, and the sums of the parts above and below 0.
+  example() {
+    const { heights, similar } = data.bumpsAt(CROSS, this.model, 2 ** this.exponent);
+    const products = heights.map((height, k) => height * similar[k]), near = similar.indexOf(Math.max(...similar));
+    const sum = (some) => products.filter(some).reduce((a, b) => a + b, 0);
+    const found = { height: heights[near], s: similar[near], part: products[near], lifts: sum((one) => one > 0),
+      sinks: sum((one) => one < 0), score: sum(() => true) };
+    const told = Object.entries(found).map(([name, one]) => [name, number(one)]);
+    return { near: this.model.map.kept[near], ...Object.fromEntries(told) };
   }
 
   // The distance at which the similarity is one half.
@@ -195,8 +208,13 @@ class Kernel extends Scene {
       if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
       this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
     });
+    const [x, y] = this.plane.at(CROSS), [u, v] = this.plane.at(this.place(this.example().near));
+    const look = parts.strokeOf("var(--guess)", 3, { "pointer-events": "none" });
+    this.paint.put("over", "cross", "path", { d: `M${x - 9} ${y}h18M${x} ${y - 9}v18`, ...look });
+    this.paint.put("over", "near", "circle", { cx: u, cy: v, r: 13, ...look });
     if (this.lit !== "gamma") return;
     const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
+    this.paint.put("over", "centre", "circle", { cx, cy, r: 13, ...look });
     this.paint.put("over", "reach", "circle", { cx, cy, r, ...parts.strokeOf("var(--guess)", 5), ...ofTerm("gamma") });
   }
 

@@ -1,7 +1,7 @@
 // Lesson "nystroem": the reader picks three of forty documents as landmarks. How far is K̃ from K?
 
 import * as data from "../examples/approximation.js";
-import { ALL, M, SIZES, better, curves, histogram, product, sumOf, triples } from "../examples/landmarks.js";
+import { ALL, M, SIZES, better, curves, example, histogram, triples } from "../examples/landmarks.js";
 import { gradeColour } from "../kit/look.js";
 import { ofTerm } from "../kit/paint.js";
 import * as parts from "../kit/parts.js";
@@ -41,6 +41,7 @@ class Nystroem extends Scene {
     const own = this.picked.slice(0, this.step === REVEAL ? this.taken : undefined);
     this.map = own.length ? data.landmarkMap(own) : null;
     this.found = data.approximation(this.map);
+    this.example = this.step === FORMULA && own.length === M ? example(own) : null;
     this.ndcg = this.map && this.step === FREE ? data.quality(this.map) : null;
   }
 
@@ -66,7 +67,7 @@ class Nystroem extends Scene {
         reached: data.reached(this.picked), reachedBest: data.reached(chosen),
       });
     }
-    if (step === FORMULA && this.picked.length) Object.assign(found, product(this.picked[0]), sumOf(this.picked));
+    Object.assign(found, this.example);
     if (step === FREE) {
       const six = SIZES.indexOf(6), { error, ndcg } = curves(), after = ndcg.slice(six);
       Object.assign(found, {
@@ -126,7 +127,7 @@ class Nystroem extends Scene {
   }
 
   drawDocuments() {
-    const { dark, words } = this.stage;
+    const { dark, words } = this.stage, named = this.step === FORMULA;
     data.GRADES.forEach((grade, i) => {
       const [cx, cy] = this.places[i], on = this.picked.includes(i);
       this.paint.put("marks", `doc${i}`, "circle", { cx, cy, r: 6, fill: gradeColour(grade, dark), class: "document" });
@@ -135,11 +136,9 @@ class Nystroem extends Scene {
         const stroke = parts.strokeOf(this.colour(), strong ? 6 : 3.5, { fill: "transparent" });
         this.paint.put("over", `mark${i}`, "path", { d, ...stroke, ...ofTerm("W") });
         const k = String(this.picked.indexOf(i) + 1), look = { colour: this.colour(), name: "grade" };
-        const corners = [[1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [cx + 19 * right, cy + 12 * down]);
-        const at = parts.freest(corners, this.places);
-        if (this.step === FORMULA) parts.drawText(this.paint, `landmark${k}`, ...at, k, look);
+        if (named) parts.drawText(this.paint, `landmark${k}`, ...parts.freest([cx, cy], this.places), k, look);
       }
-      if (this.step === FORMULA) return;
+      if (named) return;
       const picks = this.step === GUESS || this.step === FREE;
       const reach = this.paint.grip("grips", `doc${i}`, "circle", {
         cx, cy, r: this.plane.unit < 140 ? 8 : 11, class: "reach", "aria-pressed": picks ? String(on) : null,
@@ -201,7 +200,7 @@ class Nystroem extends Scene {
     spot("C", 0);
     spot("approximate", 1);
     this.drawLit((k) => this.maps[k]);
-    if (this.picked.length) this.drawProduct(product(this.picked[0]));
+    if (this.example) this.drawExample(this.example);
   }
 
   // Light up a document and its row of K, from either.
@@ -222,16 +221,17 @@ class Nystroem extends Scene {
     this.paint.put("over", "pointed", "circle", { cx, cy, r: 10, ...look });
   }
 
-  // The cell of the example in K and K̃, and its two documents.
-  drawProduct({ i, j }) {
+  // The cell of the example in K and K̃, and its two documents with their letters.
+  drawExample(found) {
     const look = parts.strokeOf("var(--orange)", 2.5, { "pointer-events": "none" });
     this.maps.slice(0, 2).forEach(({ x, y, width }, k) => {
-      const cell = width / data.N, side = cell + 4, [left, top] = [x + (j - 1) * cell - 2, y + (i - 1) * cell - 2];
+      const cell = width / data.N, side = cell + 4, [left, top] = [x + found.z * cell - 2, y + found.x * cell - 2];
       this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
     });
-    for (const one of [i, j]) {
-      const [cx, cy] = this.places[one - 1];
-      this.paint.put("over", `example doc${one}`, "circle", { cx, cy, r: 10, ...look });
+    for (const letter of ["x", "z"]) {
+      const [cx, cy] = this.places[found[letter]], at = parts.freest([cx, cy], this.places, [0, 18]);
+      this.paint.put("over", `example ${letter}`, "circle", { cx, cy, r: 10, ...look });
+      parts.drawText(this.paint, `document ${letter}`, ...at, letter, { colour: "var(--orange)", name: "grade" });
     }
   }
 
