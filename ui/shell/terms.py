@@ -132,7 +132,12 @@ TERMS = {
         "Inner products of m features instead of kernel values.",
         "chen2017",
     ),
-    "Hinge": Term(r"\bhinge\b", "Loss of a pair: max(0, 1 − margin), or its square.", "chapelle2010"),
+    "Hinge": Term(
+        r"\bhinge\b",
+        "Loss of a pair: max(0, 1 − margin), or its square.",
+        "chapelle2010",
+        also="squared hinge",
+    ),
     "Objective": Term(
         r"\bobjective\b",
         "Training minimises it: ½‖w‖² plus C times the losses of pairs.",

@@ -51,30 +51,33 @@ export function nearest(W) {
 const asNumber = (told) => Number(told.replace("−", "-"));
 const added = (factors) => factors.map(([a, b], k) => (
   `${k ? (a.startsWith("−") ? " − " : " + ") : ""}${k ? a.replace("−", "") : a} × ${b}`)).join("");
+const dot = (a, b) => a.reduce((sum, value, k) => sum + value * b[k], 0);
 const sumOf = (factors) => factors.reduce((sum, [a, b]) => sum + asNumber(a) * asNumber(b), 0);
 
 // One cell of K̃ as a mix: document x is a sum of shares of the landmarks, and its similarity to z the same sum of
 // their similarities to z. The shares are W⁻¹ times the similarities of x to the landmarks. Documents from 0.
 function mixOf(chosen, inverse, x, z) {
   const [ofX, ofZ] = [x, z].map((i) => chosen.map((landmark) => data.KERNEL[i * data.N + landmark]));
-  const shares = inverse.map((row) => row.reduce((sum, value, k) => sum + value * ofX[k], 0));
-  const parts = shares.map((share, k) => share * ofZ[k]), cell = parts.reduce((sum, part) => sum + part, 0);
+  const shares = inverse.map((row) => dot(row, ofX)), K = data.KERNEL[x * data.N + z];
+  const [cell, without] = [shares, ofX].map((mix) => dot(mix, ofZ)); // with W⁻¹, and without it
   const told = shares.map((share) => number(share)), factors = told.map((share, k) => [share, number(ofZ[k])]);
   const own = inverse[0].map((value, k) => [short(value), number(ofX[k])]);
-  const wrong = Math.abs(sumOf(factors) - cell) + Math.abs(sumOf(own) - shares[0]); // of the numbers that are shown
-  return { x, z, told, factors, own, cell, rounds: wrong < 0.01, second: parts.map(Math.abs).sort((a, b) => b - a)[1] };
+  const adds = number(sumOf(factors)) === number(cell) && number(sumOf(own)) === told[0]; // also of the numbers shown
+  const second = shares.map((share, k) => Math.abs(share * ofZ[k])).sort((a, b) => b - a)[1];
+  const near = Math.abs(cell - K), shows = Math.abs(without - K) - near + Math.min(second, 0.1);
+  return { x, z, K, told, factors, own, cell, without, score: shows - (near < 0.05 ? 0 : 10) - (adds ? 0 : 100) };
 }
 
-// The cell of the example: the one that most needs a second landmark, of those whose shown numbers add up.
+// The cell of the example: its shown numbers add up, K̃ is near K, and without W⁻¹ it would be farthest from it.
 export function example(chosen) {
   const others = Array.from({ length: data.N }, (_, i) => i).filter((i) => !chosen.includes(i));
   const inverse = inverseOf(chosen), all = others.flatMap((x) => (
     others.filter((z) => z !== x).map((z) => mixOf(chosen, inverse, x, z))));
-  const best = all.reduce((a, b) => (b.rounds - a.rounds || b.second - a.second) > 0 ? b : a);
+  const best = all.reduce((a, b) => (b.score > a.score ? b : a));
   const W = similarities(chosen), wide = (value) => short(value).padStart(WIDE, "\u2007");
   const lines = inverse.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
   const tables = lines.map((line) => line.map((one) => one.join("\u2002")).join("\u2003")).join("\n");
-  const [s1, s2, s3] = best.told;
-  return { x: best.x, z: best.z, s1, s2, s3, mixed: added(best.factors), sum: number(best.cell),
-    inK: number(data.KERNEL[best.x * data.N + best.z]), own: added(best.own), tables, ...nearest(W) };
+  const [s1, s2, s3] = best.told, told = { sum: best.cell, inK: best.K, without: best.without };
+  return { x: best.x, z: best.z, s1, s2, s3, mixed: added(best.factors), own: added(best.own), tables,
+    ...Object.fromEntries(Object.entries(told).map(([name, value]) => [name, number(value)])), ...nearest(W) };
 }

@@ -124,12 +124,14 @@ export function freePlace(parts, [width, height], { left, right, top, bottom }, 
   return undefined;
 }
 
-// The place for the name of a mark that is freest of others: a corner of it, or straight above or below it.
-export function freest([x, y], others, aside = [19, 12]) {
-  const far = ([px, py]) => Math.min(...others.map(([u, v]) => Math.hypot(u - px, v - py)));
-  const signs = [[1, -1], [-1, -1], [1, 1], [-1, 1]];
+// Name a mark where it is freest of the places that are taken: at a corner, or straight above or below it.
+export function drawName(paint, name, [x, y], { taken, colour, aside = [19, 12] }) {
+  const far = ([px, py]) => Math.min(...taken.map(([u, v]) => Math.hypot(u - px, v - py)));
+  const signs = [[1, -1], [-1, -1], [1, 1], [-1, 1], [1.3, 0], [-1.3, 0], [0, -1.8], [0, 1.8]];
   const corners = signs.map(([right, down]) => [x + aside[0] * right, y + aside[1] * down]);
-  return corners.reduce((best, one) => (far(one) > far(best) ? one : best));
+  const at = corners.reduce((best, one) => (far(one) > far(best) ? one : best));
+  taken.push(at);
+  drawText(paint, `name ${name}`, ...at, name, { colour, name: "grade" });
 }
 
 // Move points that are nearer than a distance apart, each as little as that takes, so that no mark hides another.

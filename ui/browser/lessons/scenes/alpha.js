@@ -88,16 +88,16 @@ class Alpha extends Scene {
     const byRows = this.loss === "squaredHinge" && !this.share && pulls === pairs, same = byRows ? words.same : "";
     const [fi, fj] = [scores[winners[row]], scores[losers[column]]].map((score) => number(score, 3));
     const [one, other] = [fi, fj].map((told) => Number(told.replace("−", "-"))), margin = one - other; // as shown
-    const found = {
+    const outlined = tables()[1].slice(0, this.blocks().beside); // the columns' numbers
+    return texts({
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs, k: this.k, kept: rank * (rows + columns), single: rows + columns, wrong: this.wrong, fi, fj,
       table: words.tables[this.k - 1], gap: `${away > 0 ? "+" : ""}${number(away, 0)}`, ...this.answer(),
       energy: this.held(this.spectrum), a: number(values[row * columns + column], 3), t: number(margin, 3),
       lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
       few: Math.min(data.FEW, rank), changes: words.changes[this.loss], same: filled(same, { rank }),
-      ...this.sizeOf(this.table),
-    };
-    return texts(found);
+      ...this.sizeOf(this.table), low: number(Math.min(...outlined), 3), high: number(Math.max(...outlined), 3),
+    });
   }
 
   // How much of the squared cells the largest tables hold, in words.

@@ -79,7 +79,8 @@ class Kernel extends Scene {
     const products = heights.map((height, k) => height * similar[k]), near = similar.indexOf(Math.max(...similar));
     const sum = (some) => products.filter(some).reduce((a, b) => a + b, 0);
     const found = { height: heights[near], s: similar[near], part: products[near], lifts: sum((one) => one > 0),
-      sinks: sum((one) => one < 0), score: sum(() => true) };
+      sinks: sum((one) => one < 0), score: sum(() => true),
+      far: Math.sqrt(-Math.log(similar[near]) / 2 ** this.exponent) };
     const told = Object.entries(found).map(([name, one]) => [name, number(one)]);
     return { near: this.model.map.kept[near], ...Object.fromEntries(told) };
   }
@@ -208,11 +209,13 @@ class Kernel extends Scene {
       if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
       this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
     });
-    const [x, y] = this.plane.at(CROSS), [u, v] = this.plane.at(this.place(this.example().near));
     const look = parts.strokeOf("var(--guess)", 3, { "pointer-events": "none" });
-    this.paint.put("over", "cross", "path", { d: `M${x - 9} ${y}h18M${x} ${y - 9}v18`, ...look });
-    this.paint.put("over", "near", "circle", { cx: u, cy: v, r: 13, ...look });
-    if (this.lit !== "gamma") return;
+    if (this.lit !== "gamma") {
+      const [x, y] = this.plane.at(CROSS), [u, v] = this.plane.at(this.place(this.example().near));
+      this.paint.put("over", "cross", "path", { d: `M${x - 9} ${y}h18M${x} ${y - 9}v18`, ...look });
+      this.paint.put("over", "near", "circle", { cx: u, cy: v, r: 13, ...look });
+      return;
+    }
     const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
     this.paint.put("over", "centre", "circle", { cx, cy, r: 13, ...look });
     this.paint.put("over", "reach", "circle", { cx, cy, r, ...parts.strokeOf("var(--guess)", 5), ...ofTerm("gamma") });

@@ -81,8 +81,7 @@ class Nystroem extends Scene {
   link() {
     const m = SIZES.findLast((one) => one <= this.picked.length) ?? 1, places = this.picked.slice(0, m);
     const moved = places.map((i, k) => [`z${k}`, ...[0, 1].map((c) => Math.round(100 * data.X[2 * i + c]))].join("."));
-    const address = data.playground({ pmap: "Nyström", pm: m });
-    return address.replace(/docs=[^&]*/, (docs) => [docs, ...moved].join("_"));
+    return data.playground({ pmap: "Nyström", pm: m }).replace(/docs=[^&]*/, (docs) => [docs, ...moved].join("_"));
   }
 
   // --- the figure -----------------------------------------------------------------------------------------
@@ -127,6 +126,7 @@ class Nystroem extends Scene {
   }
 
   drawDocuments() {
+    this.names = [...this.places]; // no name covers a document or another name
     const { dark, words } = this.stage, named = this.step === FORMULA;
     data.GRADES.forEach((grade, i) => {
       const [cx, cy] = this.places[i], on = this.picked.includes(i);
@@ -135,8 +135,8 @@ class Nystroem extends Scene {
         const r = 13, d = `M${cx} ${cy - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`, strong = ["C", "W"].includes(this.lit);
         const stroke = parts.strokeOf(this.colour(), strong ? 6 : 3.5, { fill: "transparent" });
         this.paint.put("over", `mark${i}`, "path", { d, ...stroke, ...ofTerm("W") });
-        const k = String(this.picked.indexOf(i) + 1), look = { colour: this.colour(), name: "grade" };
-        if (named) parts.drawText(this.paint, `landmark${k}`, ...parts.freest([cx, cy], this.places), k, look);
+        const look = { taken: this.names, colour: this.colour() }, k = String(this.picked.indexOf(i) + 1);
+        if (named) parts.drawName(this.paint, k, [cx, cy], look);
       }
       if (named) return;
       const picks = this.step === GUESS || this.step === FREE;
@@ -229,9 +229,9 @@ class Nystroem extends Scene {
       this.put(`example${k}`, { x: left, y: top, width: side, height: side, ...look });
     });
     for (const letter of ["x", "z"]) {
-      const [cx, cy] = this.places[found[letter]], at = parts.freest([cx, cy], this.places, [0, 18]);
+      const [cx, cy] = this.places[found[letter]];
       this.paint.put("over", `example ${letter}`, "circle", { cx, cy, r: 10, ...look });
-      parts.drawText(this.paint, `document ${letter}`, ...at, letter, { colour: "var(--orange)", name: "grade" });
+      parts.drawName(this.paint, letter, [cx, cy], { taken: this.names, colour: "var(--orange)", aside: [0, 18] });
     }
   }
 
