@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,15 +10,24 @@ import numpy as np
 import pytest
 
 from rankviz import RankSVM
-from rankviz.common.progress import Progress
+from rankviz.common.memory import megabytes
+from rankviz.common.progress import Progress, Report, silent
 from rankviz.datasets import make_data
 from rankviz.datasets.types import RankingData
 from rankviz.features.kernel_matrix import KernelMatrix, KernelPanels, RecomputedKernel, StoredKernel
 from rankviz.features.kernels import RBF, rbf_kernel
-from rankviz.learning.kernel_space import KernelObjective, KernelSpace, landmarks_within, preconditioner_bytes
+from rankviz.learning.kernel_space import (
+    KernelObjective,
+    KernelSpace,
+    NystroemPreconditioner,
+    first_landmarks,
+    growth_bytes,
+    landmarks_within,
+    preconditioner_bytes,
+)
 from rankviz.learning.losses import LOSSES
 from rankviz.learning.newton import TruncatedNewton
-from rankviz.learning.objective import Status
+from rankviz.learning.objective import ScoredPoint, Status
 from rankviz.learning.risk import PairRisk
 from rankviz.learning.training import MapFamily, Task
 
@@ -109,6 +119,40 @@ def test_as_many_landmarks_as_memory_allows(n: int) -> None:
         assert landmarks_within(n, preconditioner_bytes(n, m)) == m
         assert landmarks_within(n, preconditioner_bytes(n, m) - 1) == m - 1
     assert landmarks_within(n, 0) == 0
+
+
+def test_a_plan_says_what_more_landmarks_may_take() -> None:
+    first, most = preconditioner_bytes(9219, 481), preconditioner_bytes(9219, 9219)
+    assert growth_bytes(9219, 1e12) == most - first
+    assert growth_bytes(9219, 0.0) == 0
+    assert 0.99e8 < growth_bytes(9219, 1e8) <= 1e8
+    data = data_of(400)
+    plan = RankSVM(feature_map="exact").plan(data)
+    n = data.n_documents
+    assert plan.more == preconditioner_bytes(n, n) - preconditioner_bytes(n, first_landmarks(n))
+    assert plan.words.endswith(f"Hard Newton steps take up to {megabytes(plan.more)} more.")
+    assert "Hard" not in RankSVM(n_components=5).plan(data).words
+
+
+def test_the_old_preconditioner_is_freed_before_a_larger_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankviz.learning.kernel_space.LANDMARKS_PER_ROOT", 0.2)
+    monkeypatch.setattr(KernelObjective, "patience", 5)
+    made: list[weakref.ref[object]] = []
+    usual, larger = KernelObjective.preconditioner, KernelObjective.exact_preconditioner
+
+    def kept(self: KernelObjective, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
+        found = usual(self, point, report)
+        made.append(weakref.ref(found))
+        return found
+
+    def checked(self: KernelObjective, point: ScoredPoint, report: Report = silent) -> NystroemPreconditioner:
+        assert made[-1]() is None
+        return larger(self, point, report)
+
+    monkeypatch.setattr(KernelObjective, "preconditioner", kept)
+    monkeypatch.setattr(KernelObjective, "exact_preconditioner", checked)
+    TruncatedNewton(rebuild_after=5).solve(objective_of(data_of(40), 64.0, 1.0))
+    assert len(made) > 1
 
 
 def test_landmarks_stop_growing_where_memory_ends() -> None:

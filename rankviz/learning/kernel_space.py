@@ -57,6 +57,18 @@ def landmarks_within(n: int, size: float) -> int:
     return math.floor((math.sqrt(n**2 + 4 * entries) - n) / 4 + 1e-9)
 
 
+def most_landmarks(n: int, spare: float) -> int:
+    """Return the largest number of landmarks for n documents, with `spare` bytes beside the first ones'."""
+    first = first_landmarks(n)
+    return max(first, min(landmarks_within(n, spare + preconditioner_bytes(n, first)), MOST_LANDMARKS, n))
+
+
+def growth_bytes(n: int, spare: float) -> int:
+    """Return the bytes that more landmarks may take beside the first ones', of `spare` bytes."""
+    first, most = first_landmarks(n), most_landmarks(n, spare)
+    return preconditioner_bytes(n, most) - preconditioner_bytes(n, first)
+
+
 @dataclass(frozen=True, eq=False)
 class NystroemPreconditioner:
     """M^-1 r = r + V (H_m^-1 − I) VᵀK r: inverts S on the span of landmarks, and is the identity outside.
@@ -231,8 +243,7 @@ class KernelSpace(Space):
         """Return ½βᵀKβ + C·risk(Kβ), or the same in the span of the task's landmarks."""
         kernel, n = needed(self.map(task, report).kernel), len(self.X)
         K = self._matrix(kernel, report)
-        spare = self._budget - K.bytes + preconditioner_bytes(n, first_landmarks(n))
-        most = landmarks_within(n, spare)
+        most = most_landmarks(n, self._budget - K.bytes)
         exact = KernelObjective(self.X, kernel, K, risk, task.C, seed, most)
         if not task.landmarks:
             return exact

@@ -234,6 +234,7 @@ class _Run:
         limit = max(self.solver.rebuild_after, self.objective.patience)
         cg = self._solve(point, self.precondition, min(limit, self.solver.cg_max_iter))
         if not cg.converged and limit < self.solver.cg_max_iter:
+            self.precondition = None  # frees the old one first
             self.precondition = self.objective.exact_preconditioner(point, self.report)
             rest = self._solve(point, self.precondition, self.solver.cg_max_iter - limit)
             return replace(rest, iterations=cg.iterations + rest.iterations)

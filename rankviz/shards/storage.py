@@ -30,6 +30,7 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import LARGEST_DOUBLE, planned_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
+from rankviz.learning.kernel_space import growth_bytes
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import loss_of
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting, too_large, training_sizes
@@ -290,6 +291,8 @@ class Plan:
         Bytes of the documents; 0 if they are mapped from a file and need not stay in memory.
     kernel : str
         Storage of an exact kernel's matrix, in words; "" without one.
+    more : int
+        Further bytes that an exact kernel may take if its Newton systems are hard to solve, as for large C.
     """
 
     shards: int
@@ -299,6 +302,7 @@ class Plan:
     spare: int = 0
     documents: int = 0
     kernel: str = ""
+    more: int = 0
 
     @property
     def in_one_piece(self) -> bool:
@@ -322,7 +326,8 @@ class Plan:
         parts = f"{megabytes(self.documents)} of it for the documents"
         parts = parts if self.documents else "the documents stay in their file"
         storage = self.kernel or self.storage.words
-        return f"{pieces}, {storage}: about {megabytes(self.total)} of memory, {parts}."
+        hard = f" Hard Newton steps take up to {megabytes(self.more)} more." if self.more else ""
+        return f"{pieces}, {storage}: about {megabytes(self.total)} of memory, {parts}.{hard}"
 
 
 def plan_for(
@@ -448,7 +453,8 @@ def _with_copy(sizes: TrainingSizes, plan: Plan) -> Plan:
     documents = 8 * sizes.n * sizes.d
     if sizes.in_kernel_space:
         words, size = planned_matrix(sizes.n, plan.left)
-        return replace(plan, spare=size, documents=documents, kernel=words)
+        more = growth_bytes(sizes.n, plan.left - size)
+        return replace(plan, spare=size, documents=documents, kernel=words, more=more)
     pays = isinstance(plan.storage, DoubleStorage) and 0 < sizes.copy_bytes <= plan.left
     return replace(plan, spare=sizes.copy_bytes if pays else 0, documents=documents)
 
