@@ -126,7 +126,7 @@ TERMS = {
         "A training document or your own point; kernel values with it are a feature.",
         "williams2001",
     ),
-    "Kernel": Term(r"\bkernels?\b(?! approximation)", "Similarity of two documents."),
+    "Kernel": Term(r"\bkernels?\b(?! approximation)", "Similarity of two documents.", also="bump"),
     "Kernel approximation K̃": Term(
         r"\b[Kk]ernel approximation|K̃",
         "Inner products of m features instead of kernel values.",
@@ -220,7 +220,10 @@ TERMS = {
         r"\bregularis(?:ation|ed)\b", "The term ½‖w‖² of the objective keeps weights small."
     ),
     "Frequency": Term(
-        r"\bfrequenc(?:y|ies)\b|\bwaves?\b", "Direction and speed of one cosine.", "rahimi2007"
+        r"\bfrequenc(?:y|ies)\b|\bwaves?\b",
+        "Direction and speed of one cosine.",
+        "rahimi2007",
+        also="ω omega",
     ),
     "Residual": Term(r"\bresiduals?\b", "What an approximation leaves: K − K̃."),
     "Relative error": Term(
