@@ -4,8 +4,6 @@ Its checks know no queries, so each estimator is wrapped as one that takes all d
 query. Weights are of queries, and stay outside: within one query there is nothing to weigh.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

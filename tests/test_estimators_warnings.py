@@ -1,7 +1,5 @@
 """Test warnings of `fit`: a solver that did not converge, and unused settings."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models of every kernel as files: a file keeps the kernel that was fitted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models with every kernel: the optimum, on both ways of the exact map; settings, odd data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from conftest_kernels import DATA, PTR, QID, X, Y, each_kernel, kernel_of, model

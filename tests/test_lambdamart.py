@@ -1,7 +1,5 @@
 """LambdaMART: LightGBM called by hand, early stopping by our metric, Stop, ties, and runs."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

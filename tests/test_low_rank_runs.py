@@ -1,7 +1,5 @@
 """Runs of the factorised and the regularised model: from a spec to a record, and what records give back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables and figures of convergence: gaps, what was reached when, and the runs told apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Losses over margins: a range that one loss, however huge, does not make flat or endless."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

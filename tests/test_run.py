@@ -1,7 +1,5 @@
 """`execute`: runs as their specs say, records that survive files, runs in shards, and replays."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import subprocess

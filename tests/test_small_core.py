@@ -1,7 +1,5 @@
 """The small core in JavaScript against rankviz: the same problems, made here, in one process of node."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Newton-YUAN, stochastic gradients and L-BFGS, each by its own rules."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Models as files: exact round trips, writing aside, and nothing but DataError for what is no model."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

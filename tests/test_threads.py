@@ -1,7 +1,5 @@
 """One thread of BLAS for work that is shared out: and as many as before afterwards."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

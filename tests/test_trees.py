@@ -1,7 +1,5 @@
 """MART and random forest against scikit-learn called by hand; trees as arrays."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """LambdaMART by XGBoost: XGBoost called by hand, and a sentence where it is not installed."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The low-rank problems with every pair listed, slow and plainly right; their optima by a general solver."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs

@@ -1,7 +1,5 @@
 """FactorizedRankSVM and RegularizedRankSVM: every map, weights from dual variables, the gap, bad settings."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

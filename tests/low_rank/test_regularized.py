@@ -1,7 +1,5 @@
 """The regularised dual problem against plain loops, its optimum against a general convex solver."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """FISTA and alternating steps: falling objectives, wrong curvatures, stops, progress, seeds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

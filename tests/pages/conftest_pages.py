@@ -1,7 +1,5 @@
 """Helpers of the tests of pages: what they read off an app, and data at the edges that they show it."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every page with data at the edges: a figure or a sentence, never a traceback."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

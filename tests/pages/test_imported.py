@@ -1,7 +1,5 @@
 """Test imported runs on pages: they never replace a run, and are marked everywhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

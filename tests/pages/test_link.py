@@ -1,7 +1,5 @@
 """Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Losses, costs and solvers: the address sets them, the model has them, captions name them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

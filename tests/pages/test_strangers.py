@@ -4,8 +4,6 @@ Each is entered where the project's own are, and chosen in the sidebar: a page t
 sentence that says why not and what would; never a fault, nor anything that is not there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

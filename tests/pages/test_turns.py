@@ -1,7 +1,5 @@
 """Visitors at once: runs that are made while they wait are made in turn, and each spec once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Jobs: what pages wait for; in turn, stopped, failed, bounded in number and time, shared, logged."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import threading

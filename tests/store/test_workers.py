@@ -1,7 +1,5 @@
 """Worker processes: they make what is asked for, and what one leaves is made by another."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
