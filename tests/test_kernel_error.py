@@ -104,9 +104,7 @@ def test_seconds_are_told_for_every_map_and_m() -> None:
         feature_seconds(X, RBF(1.0), (3,), report=stop)
 
 
-def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(monkeypatch):
     """Timing in turns spreads a slow phase of the machine over every m."""
     order: list[int] = []
 

@@ -143,9 +143,7 @@ def test_saving_a_model_that_was_not_fitted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [OSError("disk full"), KeyboardInterrupt()], ids=["error", "interrupt"])
-def test_an_interrupted_save_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
-) -> None:
+def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch, fault):
     path = rankviz.save(fitted("linear"), tmp_path / "m")
     before = path.read_bytes()
 
@@ -262,9 +260,7 @@ ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, 
 
 
 @pytest.mark.parametrize(("name", "change"), ARRAY_CHANGES.values(), ids=ARRAY_CHANGES)
-def test_other_arrays(
-    tmp_path: Path, name: str, change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
-) -> None:
+def test_other_arrays(tmp_path, name, change):
     meta, arrays = contents(name, tmp_path)
     with np.errstate(invalid="ignore"):
         changed = change(arrays)

@@ -110,9 +110,7 @@ CHANGES: dict[str, tuple[str, Callable[[dict, dict], Contents]]] = {
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGES.values(), ids=CHANGES)
-def test_damaged_models_are_refused(
-    tmp_path: Path, name: str, change: Callable[[dict, dict], Contents]
-) -> None:
+def test_damaged_models_are_refused(tmp_path, name, change):
     contents = npz.read_npz(rankviz.save(fitted(name), tmp_path / "source"), "model")
     path = rewrite(tmp_path / "m", *change(*contents))
     with pytest.raises(DataError, match="model") as caught:

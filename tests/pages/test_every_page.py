@@ -4,14 +4,13 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from conftest_pages import APP, Opener, shown, words
 
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS, Capabilities
-from ui.controls.navigation import ENTRIES, Entry
+from ui.controls.navigation import ENTRIES
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -36,9 +35,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}])
-def test_ends_of_the_settings(
-    page: str, ends: dict[str, object], open_page: Opener, data_set: Callable[[str], None]
-) -> None:
+def test_ends_of_the_settings(page, ends, open_page, data_set):
     data_set("small")
     app = open_page(page, data="edge", m=5, **FEW.get(page, {}), **ends)
     assert app.session_state["c"] == ends["c"]
@@ -80,9 +77,7 @@ def test_no_popover_runs_its_page_when_it_closes() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_data_at_all_is_a_sentence(
-    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_data_at_all_is_a_sentence(page, open_page, monkeypatch, tmp_path):
     monkeypatch.setattr(folds_module, "BUNDLED", tmp_path)
     app = open_page(page)
     assert not shown(app)
@@ -91,9 +86,7 @@ def test_no_data_at_all_is_a_sentence(
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
-def test_a_broken_file_is_a_sentence_with_its_line(
-    entry: Entry, open_page: Opener, data_set: Callable[..., None], tmp_path: Path
-) -> None:
+def test_a_broken_file_is_a_sentence_with_its_line(entry, open_page, data_set, tmp_path):
     data_set("tiny", copied=True)
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from conftest_pages import Opener, figures, words
+from conftest_pages import figures, words
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.archives import Upload
@@ -58,9 +58,7 @@ def imported(record: RunRecord) -> str:
     )
 
 
-def test_train_shows_nobody_an_imported_run(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_train_shows_nobody_an_imported_run(open_page, as_visitor, honest):
     as_visitor(ME)
     imported(honest)
     for secret in (YOU, ME):
@@ -74,9 +72,7 @@ def test_train_shows_nobody_an_imported_run(
     assert LIE not in app.session_state
 
 
-def test_runs_calls_it_imported_and_best_is_what_was_made_here(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_runs_calls_it_imported_and_best_is_what_was_made_here(open_page, as_visitor, honest):
     me = as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs")
@@ -100,9 +96,7 @@ def test_runs_calls_it_imported_and_best_is_what_was_made_here(
     assert app.button(key="runs-open").label == "Open in Train"
 
 
-def test_training_again_says_whether_figures_agree(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_training_again_says_whether_figures_agree(open_page, as_visitor, honest):
     as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs", **SETTINGS)
@@ -120,9 +114,7 @@ def test_training_again_says_whether_figures_agree(
     assert not app.warning
 
 
-def test_what_train_does_not_offer_is_trained_again_in_the_background(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_what_train_does_not_offer_is_trained_again_in_the_background(open_page, as_visitor, honest):
     me = as_visitor(ME)
     odd = replace(honest, spec=honest.spec.but(C=0.3, n_components=7))
     digest = imported(odd)
@@ -143,9 +135,7 @@ def test_what_train_does_not_offer_is_trained_again_in_the_background(
     assert (states[odd.spec.hash], states[digest]) == ("done", "imported")
 
 
-def test_compare_calls_it_imported(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_compare_calls_it_imported(open_page, as_visitor, honest):
     me = as_visitor(ME)
     digest = imported(honest)
     run_store().records.keep([honest], me)
@@ -157,9 +147,7 @@ def test_compare_calls_it_imported(
     assert "2 runs left out" in words(open_page("compare", runs=f"{honest.spec.hash},{digest}"))
 
 
-def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(
-    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
-) -> None:
+def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(open_page, as_visitor, honest):
     me = as_visitor(ME)
     other = replace(honest, spec=honest.spec.but(C=1.0))
     run_store().records.keep([honest, other], me)

@@ -1,7 +1,6 @@
 """Test the starting settings of data sets, and the way back to earlier ones."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,9 +96,7 @@ def test_there_and_back_again_is_as_before() -> None:
     assert not set(app.query_params) - {"v"}
 
 
-def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(monkeypatch):
     app = sidebar_alone(data="edge")
     monkeypatch.setattr("ui.controls.sidebar._start", lambda dataset: ("", {}))
     app.selectbox(key="data").set_value("synthetic-demo").run()
@@ -134,9 +131,7 @@ def test_large_data_sets_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) ->
     assert now(sidebar_alone(data="edge")) == USUAL
 
 
-def test_data_that_cannot_be_read_leave_the_sidebar_whole(
-    tmp_path: Path, data_set: Callable[..., None]
-) -> None:
+def test_data_that_cannot_be_read_leave_the_sidebar_whole(tmp_path, data_set):
     data_set("small", copied=True)
     (tmp_path / "data" / "edge" / "Fold1" / "train.txt").write_text("nonsense\n")
     app = sidebar_alone(data="edge")

@@ -23,9 +23,7 @@ def test_methods_are_listed_before_any_is_trained(open_page: Opener) -> None:
     assert "NDCG@10" not in table(app)
 
 
-def test_ticked_methods_are_trained_and_compared_with_the_baseline(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ticked_methods_are_trained_and_compared_with_the_baseline(open_page, monkeypatch):
     monkeypatch.setattr(methods, "_ticked", lambda: ["huber"])
     app = open_page("methods", **LINK)
     shown = table(app)

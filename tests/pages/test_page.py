@@ -78,9 +78,7 @@ def _with_tabs() -> None:
         ("Why", "Second", "two"),
     ],
 )
-def test_another_page_begins_with_its_first_tab_or_that_of_the_address(
-    to: str, link: str, drawn: str
-) -> None:
+def test_another_page_begins_with_its_first_tab_or_that_of_the_address(to, link, drawn):
     app = AppTest.from_function(_with_tabs)
     app.session_state["page-title"] = "Train"
     app.run()
@@ -98,7 +96,7 @@ def test_another_page_begins_with_its_first_tab_or_that_of_the_address(
     assert app.text[0].value == "two", "a tab opened here stays"
 
 
-def test_no_style_of_all_pages_depends_on_a_part_of_a_class_around_an_element() -> None:
+def test_no_style_of_all_pages_depends_on_a_part_of_a_class_around_an_element():
     # Streamlit changes all classes in each run, and a browser would restyle all that lies in these elements
     rules = re.sub(r"/\*.*?\*/", "", frame._STYLE, flags=re.DOTALL)
     around = re.compile(r"\[class[*^$]=[^\]]*\][^\s,{()]*\s+[^\s,{)]")

@@ -1,7 +1,6 @@
 """Tables of runs: read again whenever something was written, by whomever, and else not."""
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from conftest_jobs import wait_for
 from conftest_store import BOTH, GRID, save_all, take_lease
 from sqlalchemy import event
 
-from rankviz import RunRecord, RunSpec
+from rankviz import RunSpec
 from rankviz.store import RunStore, StoreOutOfReach, listing
 from rankviz.store.records import TRAINING
 from rankviz.store.run_store import keep_for_all
@@ -18,9 +17,7 @@ from rankviz.store.run_store import keep_for_all
 pytestmark = BOTH
 
 
-def test_a_table_is_read_again_where_anybody_has_written(
-    store: RunStore, address: str, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_table_is_read_again_where_anybody_has_written(store, address, made):
     first, second, third, *_ = [spec.hash for spec in made]
     store.records.keep(made.values(), "me")
     assert not store.listing.seen_by("me")["star"].any()
@@ -35,9 +32,7 @@ def test_a_table_is_read_again_where_anybody_has_written(
     assert list(store.listing.deleted_by("me").index) == [third]
 
 
-def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(
-    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
-) -> None:
+def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(store, specs, made):
     study = store.studies.submit(GRID, specs)
     save_all(store, take_lease(store, "a worker"), made)
     digests = [spec.hash for spec in specs]
@@ -51,18 +46,14 @@ def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(
     assert store.listing.seen_by("you").empty
 
 
-def test_what_pages_ask_for_themselves_is_no_study_to_choose(
-    store: RunStore, submit: Callable[..., str], nobody: None, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_what_pages_ask_for_themselves_is_no_study_to_choose(store, submit, nobody, made):
     submit()
     keep_for_all(store, list(made.values()), "figures")
     for found in (store.studies.of("me"), store.studies.every(), store.studies.titles("me")):
         assert not found
 
 
-def test_runs_that_are_made_get_their_metrics(
-    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
-) -> None:
+def test_runs_that_are_made_get_their_metrics(store, specs, made):
     study = store.studies.submit(GRID, specs)
     assert "vali:MAP" not in store.listing.of_study(study, "me")
     save_all(store, take_lease(store, "a worker"), made)
@@ -74,9 +65,7 @@ def test_runs_that_are_made_get_their_metrics(
         assert len(known) == 3
 
 
-def test_a_table_that_nobody_changed_is_not_read_again(
-    store: RunStore, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_table_that_nobody_changed_is_not_read_again(store, made):
     store.records.keep(made.values(), "me")
     before = store.listing.seen_by("me")
     asked: list[str] = []
@@ -96,9 +85,7 @@ def test_a_table_that_nobody_changed_is_not_read_again(
     assert [text for text in asked if "FROM runs" in text]
 
 
-def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(
-    store: RunStore, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(store, made):
     if store.database.file is None:
         pytest.skip("PostgreSQL is asked by any connection")
     with closing(sqlite3.connect(store.database.file)) as other:  # else the log goes, and all is opened anew
@@ -126,9 +113,7 @@ def test_every_table_is_kept_by_itself(store: RunStore, specs: list[RunSpec]) ->
         assert [len(store.listing.seen_by(owner)) for owner in ("me", "you")] == [3, 2]
 
 
-def test_few_rows_are_kept(
-    store: RunStore, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_rows_are_kept(store, made, monkeypatch):
     store.records.keep(made.values(), "me")
     for visitor in map(str, range(5)):
         store.records.keep(made.values(), visitor)

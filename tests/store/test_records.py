@@ -21,9 +21,7 @@ from rankviz.store.tables import records, runs
 pytestmark = BOTH
 
 
-def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(
-    store: RunStore, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(store, made):
     store.records.keep(made.values(), "me")
     found = store.records.find(list(made))
     assert found.keys() == made.keys()
@@ -38,18 +36,14 @@ def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(
         assert (row["C"], row["seed"], row["dataset"]) == (spec.C, spec.seed, "small")
 
 
-def test_a_record_that_cannot_be_read_is_as_good_as_none(
-    store: RunStore, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_record_that_cannot_be_read_is_as_good_as_none(store, made):
     store.records.keep(made.values(), "me")
     with store.database.writing() as connection:
         connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
     assert len(store.records.find(list(made))) == len(made) - 1
 
 
-def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(
-    store: RunStore, made: dict[RunSpec, RunRecord]
-) -> None:
+def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(store, made):
     first, second = list(made.values())[:2]
     assert store.records.keep([replace(first, spec=first.spec.but(digest="")), second], "me") == 1
     with store.database.writing() as connection:
@@ -189,9 +183,7 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     other.close()
 
 
-def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(
-    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
-) -> None:
+def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(store, made, tmp_path):
     first, second = list(made.values())[:2]
     nameless = replace(first, spec=first.spec.but(digest=""))
     for digest, record in ((second.spec.hash, first), (nameless.spec.hash, nameless)):
@@ -204,9 +196,7 @@ def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(
     assert store.listing.seen_by("me").empty
 
 
-def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(
-    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
-) -> None:
+def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(store, made, tmp_path):
     store.records.keep(made.values(), "me")
     digests = [spec.hash for spec in made]
     with store.database.writing() as connection:

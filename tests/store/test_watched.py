@@ -35,9 +35,7 @@ def record() -> RunRecord:
 
 
 @BOTH
-def test_a_job_from_start_to_end_and_after_a_restart(
-    store: RunStore, jobs: WatchedStudies, submit: Submit
-) -> None:
+def test_a_job_from_start_to_end_and_after_a_restart(store, jobs, submit):
     specs = (SPEC, SPEC.but(C=0.25))
     job = submit(specs)
     first = jobs.status(job)
@@ -55,9 +53,7 @@ def test_a_job_from_start_to_end_and_after_a_restart(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_jobs_wait_while_all_workers_are_at_work(
-    store: RunStore, jobs: WatchedStudies, submit: Submit
-) -> None:
+def test_jobs_wait_while_all_workers_are_at_work(store, jobs, submit):
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0, 3.0)]
     assert states(jobs, ids) == ["running", "running", "running"], "a worker for them is about to begin"
     lease = take_lease(store, "w")
@@ -72,9 +68,7 @@ def test_jobs_wait_while_all_workers_are_at_work(
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_a_job_that_is_stopped_keeps_what_is_finished(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
-) -> None:
+def test_a_job_that_is_stopped_keeps_what_is_finished(store, jobs, submit, record):
     job = submit((SPEC, SPEC.but(C=0.25)))
     lease = take_lease(store, "w")
     store.records.save(record)
@@ -113,9 +107,7 @@ def sleeping(store: RunStore, tmp_path: Path) -> ProcessId:
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_worker_that_does_not_stop_is_ended(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_does_not_stop_is_ended(store, jobs, submit, tmp_path, monkeypatch):
     process, job = sleeping(store, tmp_path), submit()
     take_lease(store, "sleeper")
     jobs.stop(job, "me")
@@ -128,8 +120,8 @@ def test_a_worker_that_does_not_stop_is_ended(
 
 @pytest.mark.usefixtures("nobody")
 def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    store, jobs, submit, tmp_path, monkeypatch
+):
     monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     process, mine, theirs = sleeping(store, tmp_path), submit(), submit(owner="you")
     take_lease(store, "sleeper")
@@ -155,9 +147,7 @@ def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) 
 
 
 @pytest.mark.usefixtures("nobody")
-def test_other_ids_are_no_jobs(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, specs: list[RunSpec]
-) -> None:
+def test_other_ids_are_no_jobs(store, jobs, submit, specs):
     job = submit()
     sweep = store.studies.submit(Study("me", "a grid"), specs)
     for wrong in ("", "..", "f" * 32, "\0", "é", f"{job}\n", f" {job}", f"A{job[1:]}", "%", sweep):
@@ -178,9 +168,7 @@ def test_a_job_needs_runs_of_known_data(jobs: WatchedStudies, submit: Submit) ->
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
-    jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
-) -> None:
+def test_live_jobs_of_one_visitor_and_of_all_are_bounded(jobs, submit, bounded):
     bounded(live_jobs_each=2, live_jobs=3)
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0)]
     with pytest.raises(StoreError, match="Of one visitor at most 2 jobs may wait"):
@@ -194,9 +182,7 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_made_up_visitors_of_one_address_leave_places_for_others(
-    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None]
-) -> None:
+def test_made_up_visitors_of_one_address_leave_places_for_others(store, jobs, bounded):
     bounded(live_jobs=20, job_seconds=600.0, live_jobs_each=2, live_jobs_address=10)
     numbers = itertools.count(1)
 
@@ -220,8 +206,8 @@ def test_made_up_visitors_of_one_address_leave_places_for_others(
 
 @pytest.mark.usefixtures("nobody")
 def test_a_job_is_asked_for_found_and_taken_in_as_many_statements_whoever_else_waits(
-    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    store, jobs, bounded, monkeypatch
+):
     bounded(live_jobs=1000, live_jobs_address=1000)
     monkeypatch.setattr(LocalWorkers, "maintain_if_due", lambda _: None)
     numbers, statements = itertools.count(1), list[str]()
@@ -254,9 +240,7 @@ def test_a_job_is_asked_for_found_and_taken_in_as_many_statements_whoever_else_w
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_job_that_was_asked_to_stop_does_not_count(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
-) -> None:
+def test_a_job_that_was_asked_to_stop_does_not_count(store, jobs, submit, bounded):
     bounded(live_jobs=1, live_jobs_each=1)
     job = submit()
     take_lease(store, "w")
@@ -267,9 +251,7 @@ def test_a_job_that_was_asked_to_stop_does_not_count(
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None], record: RunRecord
-) -> None:
+def test_jobs_that_ended_are_forgotten_and_their_runs_stay(store, jobs, submit, bounded, record):
     bounded(kept_jobs_each=2, kept_jobs=3)
     running = submit((SPEC.but(C=9.0),))
     ids = list[str]()
@@ -308,9 +290,7 @@ def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, roo
         one.close()
 
 
-def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
-    jobs: WatchedStudies, submit: Submit
-) -> None:
+def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(jobs, submit):
     job = submit((SPEC.but(fold="Fold9"), SPEC, SPEC.but(C=0.25)))
     status = ended(jobs, job)
     assert status.state == "failed"
@@ -339,9 +319,7 @@ def test_a_killed_worker_is_that_jobs_failure(jobs: WatchedStudies, store: RunSt
 
 
 @pytest.mark.usefixtures("nobody")
-def test_the_run_of_which_a_worker_died_fails_its_job(
-    store: RunStore, jobs: WatchedStudies, submit: Submit
-) -> None:
+def test_the_run_of_which_a_worker_died_fails_its_job(store, jobs, submit):
     job = submit()
     end_of_lease(store, take_lease(store, "w"))
     status = ended(jobs, job) if store.queue.take("other") is None else None
@@ -352,9 +330,7 @@ def test_the_run_of_which_a_worker_died_fails_its_job(
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_what_two_jobs_want_tells_both_how_far_it_is(
-    store: RunStore, jobs: WatchedStudies, submit: Submit
-) -> None:
+def test_what_two_jobs_want_tells_both_how_far_it_is(store, jobs, submit):
     first, second = submit(), submit((SPEC.but(C=2.0), SPEC), owner="you")
     lease = take_lease(store, "w")
     assert store.queue.renew(lease, {"digest": SPEC.hash, "stage": "newton", "fraction": None})
@@ -364,13 +340,7 @@ def test_what_two_jobs_want_tells_both_how_far_it_is(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_job_ends_after_the_seconds_it_may_work(
-    store: RunStore,
-    jobs: WatchedStudies,
-    submit: Submit,
-    bounded: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_job_ends_after_the_seconds_it_may_work(store, jobs, submit, bounded, monkeypatch):
     def time_is_up(_: LeaseKeeper) -> None:
         raise StudyTimeSpent
 
@@ -387,9 +357,7 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_seconds_count_over_all_turns(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
-) -> None:
+def test_seconds_count_over_all_turns(store, jobs, submit, bounded):
     bounded(job_seconds=100.0)
     job = submit()
     lease = take_lease(store, "w")
@@ -401,14 +369,7 @@ def test_seconds_count_over_all_turns(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_worker_that_does_not_end_then_is_ended(
-    store: RunStore,
-    jobs: WatchedStudies,
-    submit: Submit,
-    bounded: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_that_does_not_end_then_is_ended(store, jobs, submit, bounded, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "TIME_PATIENCE", 0.0)
     bounded(job_seconds=1e-6)
     process, job = sleeping(store, tmp_path), submit()
@@ -418,9 +379,7 @@ def test_a_worker_that_does_not_end_then_is_ended(
 
 
 @BOTH
-def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
-) -> None:
+def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(store, jobs, submit, root):
     """The sweep is one family of one visitor's, who also waits for a page, and the one worker is at it."""
     sweep = jobs._execution.submit(Study("me", "a grid", roots=(str(root),)), MANY)
     wait_for(lambda: store.studies.status(sweep).done)
@@ -435,9 +394,7 @@ def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
 
 
 @pytest.mark.usefixtures("nobody")
-def test_one_more_worker_may_take_what_somebody_waits_for(
-    store: RunStore, submit: Submit, specs: list[RunSpec], tmp_path: Path
-) -> None:
+def test_one_more_worker_may_take_what_somebody_waits_for(store, submit, specs, tmp_path):
     """A run that can wait may take an hour; the worker that comes for a page takes nothing else."""
     process = sleeping(store, tmp_path)
     store.studies.submit(Study("me", "a grid"), [*specs, SPEC.but(C=7.0)])
@@ -451,9 +408,7 @@ def test_one_more_worker_may_take_what_somebody_waits_for(
     process.terminate()
 
 
-def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
-    store: RunStore, specs: list[RunSpec], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(store, specs, tmp_path, monkeypatch):
     started = list[str]()
     monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
     execution = LocalWorkers(store, 1)
@@ -487,9 +442,7 @@ def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, spe
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_sweep_gives_way_only_to_what_nobody_makes(
-    store: RunStore, submit: Submit, specs: list[RunSpec], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_gives_way_only_to_what_nobody_makes(store, submit, specs, monkeypatch):
     monkeypatch.setattr("rankviz.store.queue.WAIT_SECONDS", -1.0)
     store.studies.submit(Study("you", "a grid"), specs[:3])
     lease = take_lease(store, "w")
@@ -507,9 +460,7 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(
 @BOTH
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize("damage", ["damaged", "gone"])
-def test_a_record_that_cannot_be_read_is_made_again(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord, damage: str
-) -> None:
+def test_a_record_that_cannot_be_read_is_made_again(store, jobs, submit, record, damage):
     store.records.keep([record], "me")
     with store.database.writing() as connection:
         if damage == "gone":
@@ -538,9 +489,7 @@ DAMAGE = [
 
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize(("place", "content"), DAMAGE)
-def test_what_cannot_be_read_stops_nobody_else(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
-) -> None:
+def test_what_cannot_be_read_stops_nobody_else(store, jobs, submit, tmp_path, place, content):
     process, damaged = sleeping(store, tmp_path), submit()
     lease = take_lease(store, "sleeper")
     if place in ("studies.roots", "runs.spec"):
@@ -564,9 +513,7 @@ def test_what_cannot_be_read_stops_nobody_else(
 
 
 @BOTH
-def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(store, jobs, submit, monkeypatch):
     with monkeypatch.context() as away:
         away.setattr(LocalWorkers, "_missing", lambda *_: 0)
         job = submit()
@@ -586,9 +533,7 @@ def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
     assert ended(jobs, again).state == "finished"
 
 
-def test_a_system_that_starts_no_process_is_said(
-    jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_that_starts_no_process_is_said(jobs, submit, monkeypatch):
     def refused(*_: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
