@@ -72,6 +72,3 @@ def test_kernels_beyond_numbers_are_refused() -> None:
         FactorizedRankSVM(feature_map="exact", kernel="polynomial", gamma=1.0).fit_data(huge)
     assert model("rbf", gamma="scale").fit_data(huge).n_iter_ > 0
     assert model("polynomial", gamma="scale").fit_data(huge).n_iter_ > 0
-
-
-# --- low-rank models --------------------------------------------------------------------------------------

@@ -100,3 +100,8 @@ def _minimum(goal: cp.Expression, constraints: list[cp.Constraint]) -> float:
     value = found.solve(solver=cp.CLARABEL)
     assert found.status == cp.OPTIMAL
     return float(value)
+
+
+def drawn_entries(problem: RegularizedProblem, seed: int = 0) -> np.ndarray:
+    """α drawn at random, 0 where no pair is."""
+    return np.random.default_rng(seed).uniform(0, problem.C, problem.blocks.size) * problem.blocks.is_pair

@@ -158,13 +158,6 @@ def test_the_order_of_documents_does_not_matter_to_the_convex_model() -> None:
     assert there.objective_ == pytest.approx(here.objective_, rel=2e-6)
 
 
-def test_unknown_solvers_are_told_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="choose one of 'lbfgs', 'query_steps'"):
-        FactorizedRankSVM(solver="fista").fit_data(DATA)
-    with pytest.raises(ValueError, match="choose one of 'fista', 'alternating'"):
-        RegularizedRankSVM(solver="lbfgs").fit_data(DATA)
-
-
 def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     monkeypatch.setattr(estimators, "kernel_matrix", lambda *args: pytest.fail("it was computed"))

@@ -150,10 +150,6 @@ def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], rep
     assert not set(link) & set(app.query_params) or "99" in link.values()
 
 
-def test_a_version_that_is_not_known_is_said_in_words() -> None:
-    assert "from another version (v = 99)" in warned(sidebar_alone(v=99))
-
-
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
     assert "ignores gamma = inf in its link." in words(open_whole("convergence", gamma="inf"))
 
