@@ -16,11 +16,6 @@ PLAIN = SPEC.but(preconditioner="none")
 
 
 @pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
-
-
-@pytest.fixture(scope="module")
 def records(fold: Fold) -> list[RunRecord]:
     return [execute(spec, fold=fold) for spec in (SPEC, PLAIN, SPEC.but(C=4.0))]
 
