@@ -44,7 +44,9 @@ def test_a_file_changes_what_it_names(tmp_path: Path, monkeypatch: pytest.Monkey
         ("live_jobs = [", "is not TOML"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_name(text, said, tmp_path, monkeypatch):
+def test_what_is_wrong_with_a_file_is_said_with_its_name(
+    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = _file(tmp_path, text, monkeypatch)
     with pytest.raises(SettingError) as caught:
         bounds()

@@ -78,7 +78,9 @@ def test_those_who_start_streamlit_itself_ask_for_one_heap(file: str) -> None:
     assert "MALLOC_ARENA_MAX=1" in (REPOSITORY / file).read_text(encoding="utf-8")
 
 
-def test_port_and_folders_are_handed_on(tmp_path, monkeypatch, started):
+def test_port_and_folders_are_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         (tmp_path / name).mkdir()
@@ -86,7 +88,9 @@ def test_port_and_folders_are_handed_on(tmp_path, monkeypatch, started):
     assert started[0][3:] == ["--server.port=8600", "--", "--data-dir", "a", "--data-dir", "b"]
 
 
-def test_a_folder_without_data_sets_is_said(tmp_path, capsys, started):
+def test_a_folder_without_data_sets_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[list[str]]
+) -> None:
     command.main(["app", "--data-dir", str(tmp_path)])
     assert f"no data sets in {tmp_path} yet" in capsys.readouterr().err
     write_letor(make_data(n_queries=10, documents_per_query=(2, 4), seed=0), tmp_path / "mine.txt")
@@ -95,7 +99,9 @@ def test_a_folder_without_data_sets_is_said(tmp_path, capsys, started):
     assert len(started) == 2
 
 
-def test_the_folder_of_the_user_may_be_a_tilde(tmp_path, monkeypatch, started):
+def test_the_folder_of_the_user_may_be_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     (tmp_path / "sets").mkdir()
@@ -104,7 +110,9 @@ def test_the_folder_of_the_user_may_be_a_tilde(tmp_path, monkeypatch, started):
 
 
 @pytest.mark.parametrize(("name", "says"), [("nowhere", "there is no folder"), ("a.txt", "is a file")])
-def test_a_folder_that_is_none_is_refused(name, says, tmp_path, capsys, started):
+def test_a_folder_that_is_none_is_refused(
+    name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], started: list[list[str]]
+) -> None:
     (tmp_path / "a.txt").write_text("")
     with pytest.raises(SystemExit):
         command.main(["app", "--data-dir", str(tmp_path / name)])
@@ -112,7 +120,9 @@ def test_a_folder_that_is_none_is_refused(name, says, tmp_path, capsys, started)
     assert started == []
 
 
-def test_without_streamlit_it_says_what_to_install(monkeypatch, started):
+def test_without_streamlit_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, started: list[list[str]]
+) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r'pip install "rankviz\[app\]"'):
         command.main(["app"])

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from rankviz.analysis.comparison import Comparison, compare
 from rankviz.analysis.tables import (
     LATEX,
     MARKDOWN,
+    PrintedTable,
     as_latex,
     as_markdown,
     comparison_csv,
@@ -144,7 +146,9 @@ def test_latex(plain: Comparison) -> None:
 
 
 @pytest.mark.parametrize(("table", "rows", "columns"), [(printed_table, 1, 2), (table_of_tests, 2, 6)])
-def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns(table, rows, columns, foreign):
+def test_latex_of_foreign_names_is_balanced_and_has_as_many_columns(
+    table: Callable[[Comparison], PrintedTable], rows: int, columns: int, foreign: Comparison
+) -> None:
     text = as_latex(table(foreign))
     body = text.split("\\midrule\n")[1].split("\\bottomrule")[0]
     assert body.count("\n") == rows * len(NASTY)

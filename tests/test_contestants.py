@@ -217,7 +217,9 @@ def test_test_parts_of_folds_stand_beside_one_another(found: Comparison, folds: 
     assert found.notes == ()
 
 
-def test_training_parts_share_queries_which_count_once(records, folds):
+def test_training_parts_share_queries_which_count_once(
+    records: list[RunRecord], folds: dict[str, Fold]
+) -> None:
     found = compare(contestants(records, "train"), ["MAP"], "linear, C = 2⁰")
     queries = {query for fold in folds.values() for query in fold.train.query_labels}
     assert set(found.standings["queries"]) == {len(queries)}

@@ -72,7 +72,9 @@ def _by_cut(texts: dict[str, str]) -> dict[int, str]:
     return {int(k): text for k, text in texts.items()}
 
 
-def test_lightgbm_prints_the_ndcg_of_its_definition(data, capsys):
+def test_lightgbm_prints_the_ndcg_of_its_definition(
+    data: RankingData, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = lightgbm_model(data, capsys)
     ours = evaluate(model.scores, data, "lightgbm", at=CUTS).mean
     assert {k: f"{ours[f'NDCG@{k}']:g}" for k in CUTS} == model.texts
@@ -89,7 +91,9 @@ def differences(
     return [float(evaluate(model.scores, data, one, at=[5]).mean["NDCG@5"]) for one in changed]
 
 
-def test_two_rules_make_lightgbm_differ_from_the_textbook(data, capsys):
+def test_two_rules_make_lightgbm_differ_from_the_textbook(
+    data: RankingData, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Equal scores, and queries without a relevant document; both are needed."""
     model, rules = lightgbm_model(data, capsys), ("ties", "leaves_out_empty", "empty_value")
     assert f"{evaluate(model.scores, data, 'textbook', at=[5]).mean['NDCG@5']:g}" != model.texts[5]
@@ -100,7 +104,9 @@ def test_two_rules_make_lightgbm_differ_from_the_textbook(data, capsys):
 
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("minus", ["", "-"])
-def test_xgboost_prints_the_ndcg_of_its_definition(linear, minus, data, capsys):
+def test_xgboost_prints_the_ndcg_of_its_definition(
+    linear: bool, minus: str, data: RankingData, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With its two switches: ndcg_exp_gain, and a minus for queries without a relevant document."""
     model = xgboost_model(data, capsys, f"ndcg@{{}}{minus}", ndcg_exp_gain=not linear)
     gain, empty = "y" if linear else "2^y - 1", 0.0 if minus else 1.0
@@ -110,7 +116,9 @@ def test_xgboost_prints_the_ndcg_of_its_definition(linear, minus, data, capsys):
     assert {k: ours[f"NDCG@{k}"] for k in CUTS} == pytest.approx(model.digits, rel=0, abs=ROUNDING)
 
 
-def test_three_rules_make_xgboost_differ_from_letor(data, capsys):
+def test_three_rules_make_xgboost_differ_from_letor(
+    data: RankingData, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Discount, short lists, and queries without a relevant document; all of them are needed."""
     model, rules = xgboost_model(data, capsys), ("discount", "short_ndcg", "empty_value")
     together, *others = differences(model, "letor", "xgboost", rules, data)
@@ -118,7 +126,9 @@ def test_three_rules_make_xgboost_differ_from_letor(data, capsys):
     assert model.texts[5] not in [f"{one:.5f}" for one in others]
 
 
-def test_xgboost_prints_map_and_precision_of_its_definition(data, capsys):
+def test_xgboost_prints_map_and_precision_of_its_definition(
+    data: RankingData, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Without a relevant document MAP is 1 but precision 0; precision divides by the size of short lists."""
     binary = replace(data, y=(data.y >= 2).astype(np.int64))
     for name, column, k in (("map", "MAP", CUTS[-1]), ("pre", "P@5", 5)):

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +35,9 @@ def test_a_name_without_is_shown_by_another(name: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLE)
-def test_examples_give_what_they_say(name, tmp_path, monkeypatch, own_cache):
+def test_examples_give_what_they_say(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: None
+) -> None:
     monkeypatch.chdir(tmp_path)
     said: list[str] = []
     for test in examples(name):

@@ -25,7 +25,9 @@ def moved(offset: float, by_query: bool = False) -> np.ndarray:
 @pytest.mark.parametrize("offset", [1e5, 1e12])
 @pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_what_rounding_leaves_nothing_of_is_refused(kernel, feature_map, offset, by_query):
+def test_what_rounding_leaves_nothing_of_is_refused(
+    kernel: str, feature_map: str, offset: float, by_query: bool
+) -> None:
     m = {"n_components": 60} if feature_map == "nystroem" else {}
     model = RankSVM(feature_map, kernel=kernel, C=0.01, **m, **KERNELS[kernel])
     with pytest.raises(DataError, match="Normalise the features first"):

@@ -26,7 +26,7 @@ def test_other_random_states() -> None:
 
 
 @each_map
-def test_the_order_of_documents_and_queries_does_not_matter(name):
+def test_the_order_of_documents_and_queries_does_not_matter(name: str) -> None:
     # landmarks are drawn by position, so all documents are taken; the truncated map drops some of them again
     settings = {"tol": 1e-10} | ({"n_components": len(X)} if MAPS[name].get("n_components") else {})
     order = np.random.default_rng(0).permutation(len(X))
@@ -46,7 +46,9 @@ def test_scores_belong_to_their_rows(name: str) -> None:
 
 @each_map
 @pytest.mark.parametrize("entries", [1, 100, 10_000])
-def test_predicting_in_blocks_changes_nothing(monkeypatch, name, entries):
+def test_predicting_in_blocks_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, entries: int
+) -> None:
     svm = fitted(name)
     whole = svm.predict(X)
     monkeypatch.setattr(feature_ranker, "PREDICT_ENTRIES", entries)

@@ -44,7 +44,9 @@ def test_reaches_the_optimum(loss: str, C: float, costs: object) -> None:
 @pytest.mark.parametrize(
     "loss", [name for name, loss in LOSSES.items() if isinstance(loss, PiecewiseQuadratic)]
 )
-def test_sorted_and_listed_pairs_train_the_same_model(monkeypatch, feature_map, loss, costs):
+def test_sorted_and_listed_pairs_train_the_same_model(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, loss: str, costs: object
+) -> None:
     values = []
     for least, form in ((10**9, PairRisk), (-1, SortedRisk)):
         monkeypatch.setattr(module, "LEAST_PAIRS", least)
@@ -77,7 +79,9 @@ def test_too_many_pairs_to_list_are_refused_with_what_would_fit(loss: str) -> No
         RankSVM(loss=loss, memory_limit=1000.0).fit(X, Y, qid=DATA.qid)
 
 
-def test_lists_that_do_not_fit_are_the_cause_also_without_a_loss_that_needs_none(monkeypatch):
+def test_lists_that_do_not_fit_are_the_cause_also_without_a_loss_that_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(LOSSES, "stranger", strangers.LOSS)
     with pytest.raises(DataError, match=r"loss='stranger' lists its pairs.*Choose fewer documents\."):
         RankSVM(loss="stranger", memory_limit=1000.0).fit(X, Y, qid=DATA.qid)

@@ -85,7 +85,9 @@ def test_a_warm_start_is_used(fold: Fold, name: str) -> None:
 
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("room", [1e12, 0.0])
-def test_a_grid_over_gamma_is_its_separate_runs(fold, name, room, monkeypatch):
+def test_a_grid_over_gamma_is_its_separate_runs(
+    fold: Fold, name: str, room: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(families_module, "free_memory", lambda: room)
     specs = [SPEC.but(feature_map=name, gamma=g, n_components=m) for m in (30, 8) for g in (2.0, 1e-4, 0.5)]
     records = list(execute_all(specs, fold=fold))

@@ -162,7 +162,9 @@ def test_a_text_beyond_the_limit_is_refused_by_its_size(tmp_path: Path) -> None:
         read_given(files_at([tmp_path / "test.txt"]), ONE, limits=few)
 
 
-def test_far_more_lines_than_documents_are_refused_before_they_are_parsed(monkeypatch):
+def test_far_more_lines_than_documents_are_refused_before_they_are_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     n = sum(data.n_documents for data in FOLDS["Fold1"].parts.values())
     with pytest.raises(DataError, match=r"one score for each document"):
         read("1\n" * (2 * n + 9_000))

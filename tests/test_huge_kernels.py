@@ -34,7 +34,9 @@ def of_its_scores(model: RankSVM) -> float:
 
 @pytest.mark.parametrize(("degree", "gamma"), SCALES)
 @pytest.mark.parametrize("where", ["nystroem", "exact", "exact in kernel space"])
-def test_the_objective_is_that_of_the_scores_or_refused(monkeypatch, where, degree, gamma):
+def test_the_objective_is_that_of_the_scores_or_refused(
+    monkeypatch: pytest.MonkeyPatch, where: str, degree: int, gamma: float
+) -> None:
     if where == "exact in kernel space":
         monkeypatch.setattr(exact, "SMALL", 5)
     with warnings.catch_warnings():
@@ -58,7 +60,9 @@ def test_coefficients_of_documents_are_refused_at_1e26(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
 @pytest.mark.parametrize("kernel", ["polynomial", "linear"])
-def test_kernels_of_usual_size_are_trained_as_ever(monkeypatch, kernel, loss):
+def test_kernels_of_usual_size_are_trained_as_ever(
+    monkeypatch: pytest.MonkeyPatch, kernel: str, loss: str
+) -> None:
     """Also by continuation, whose last objective is not that of the loss it begins with."""
     monkeypatch.setattr(exact, "SMALL", 5)
     model = RankSVM("exact", kernel=kernel, degree=2, C=0.01, loss=loss, tol=1e-4).fit_data(DATA)

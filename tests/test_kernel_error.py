@@ -104,7 +104,9 @@ def test_seconds_are_told_for_every_map_and_m() -> None:
         feature_seconds(X, RBF(1.0), (3,), report=stop)
 
 
-def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(monkeypatch):
+def test_every_m_is_timed_several_times_in_turn_and_the_least_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Timing in turns spreads a slow phase of the machine over every m."""
     order: list[int] = []
 

@@ -49,7 +49,9 @@ def in_unit(kernel: Kernel, unit: float) -> Kernel:
 @each_kernel
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("documents", [X, repeated(X)], ids=["distinct", "repeated"])
-def test_all_documents_as_landmarks_give_the_kernel(kernel, documents, unit):
+def test_all_documents_as_landmarks_give_the_kernel(
+    kernel: Kernel, documents: np.ndarray, unit: float
+) -> None:
     """In any unit of the features: the jitter is a share of the kernel's size."""
     kernel = in_unit(kernel, unit)
     documents = documents * unit

@@ -29,7 +29,9 @@ def test_every_way_reaches_scipys_optimum(kernel: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("limit", [0.0, 0.3, 1.0])
 @each_kernel
-def test_the_exact_map_in_every_form_of_storage(kernel, limit, monkeypatch):
+def test_the_exact_map_in_every_form_of_storage(
+    kernel: str, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = model(kernel, tol=1e-8).fit_data(DATA).objective_
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     need = model(kernel).fit_data(DATA).memory_need_

@@ -160,7 +160,9 @@ def test_only_large_fits_of_a_convex_loss_start_from_landmarks() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
-def test_a_start_from_landmarks_leads_to_the_same_optimum_in_fewer_products(loss, monkeypatch):
+def test_a_start_from_landmarks_leads_to_the_same_optimum_in_fewer_products(
+    loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data, model = data_of(60), RankSVM("exact", gamma=GAMMA, C=C, loss=loss, tol=1e-9)
     monkeypatch.setattr("rankviz.features.exact.SMALL", 0)
     monkeypatch.setattr("rankviz.learning.kernel_space.LANDMARKS_PER_ROOT", 8)

@@ -30,7 +30,9 @@ def stranger() -> Iterator[str]:
     del KERNELS["inverse"], KERNELS["matern"]
 
 
-def test_a_stranger_is_trained_like_any_other(stranger, tmp_path, monkeypatch):
+def test_a_stranger_is_trained_like_any_other(
+    stranger: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     factored, nystroem = (model(stranger, name).fit_data(DATA) for name in ("exact", "nystroem"))
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     own = model(stranger).fit_data(DATA)
@@ -99,7 +101,9 @@ MANY = make_data(n_queries=60, documents_per_query=(30, 40), n_features=30, seed
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "exact"])
 @pytest.mark.parametrize("kernel", [*SETTINGS, "inverse", "matern"])
-def test_the_memory_that_is_counted_is_enough(kernel, feature_map, stranger, monkeypatch):
+def test_the_memory_that_is_counted_is_enough(
+    kernel: str, feature_map: str, stranger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside what is there; a kernel with temporary arrays is counted with them."""
     monkeypatch.setattr("rankviz.features.exact.SMALL", 100)
     settings = {"n_components": 60, "tol": 1e-3, "C": 0.01, "memory_limit": 1e9}

@@ -84,7 +84,9 @@ def test_a_record_concerns_versions_in_its_ranges(of: dict[str, Any], version: s
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("kind", ["folder", "zip"])
-def test_pip_audit_finds_what_is_in_local_advisories(kind, tmp_path, capsys):
+def test_pip_audit_finds_what_is_in_local_advisories(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     version = pins("server.txt")["jinja2"]
     known = [
         record("Jinja2", {"introduced": "0"}, {"last_affected": version}),

@@ -176,7 +176,9 @@ def test_what_was_freed_goes_back() -> None:
 
 
 @pytest.mark.parametrize(("system", "asked"), [("win32", []), ("darwin", []), ("linux", [None])])
-def test_the_c_library_is_asked_on_linux_only(system, asked, monkeypatch):
+def test_the_c_library_is_asked_on_linux_only(
+    system: str, asked: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[None] = []
     monkeypatch.setattr("sys.platform", system)
     monkeypatch.setattr("ctypes.CDLL", lambda name: opened.append(name))  # a library without the call

@@ -58,7 +58,9 @@ def spec_of(method: str, feature_map: str = "", **settings: object) -> RunSpec:
 
 
 @each
-def test_what_is_offered_is_there(method, feature_map, records, fold):
+def test_what_is_offered_is_there(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
     record, offers = records[method, feature_map], spec_of(method, feature_map).offers
     model = model_from(record, fold.train)
     scores = record.scores["test"]
@@ -77,7 +79,9 @@ def test_what_is_offered_is_there(method, feature_map, records, fold):
 
 
 @each
-def test_duals_make_the_scores(method, feature_map, records, fold):
+def test_duals_make_the_scores(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
     if not spec_of(method, feature_map).offers.duals:
         with pytest.raises(ValueError, match="are not known"):
             rankviz.duals(execute_model(method, feature_map, fold), fold.train)
@@ -96,7 +100,9 @@ def execute_model(method: str, feature_map: str, fold: Fold) -> object:
 
 
 @each
-def test_m_is_there_to_choose_where_it_is_offered(method, feature_map, records, fold):
+def test_m_is_there_to_choose_where_it_is_offered(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
     offers = spec_of(method, feature_map).offers
     assert offers.components == ("n_components" in spec_of(method, feature_map))
     if offers.components:
@@ -105,7 +111,9 @@ def test_m_is_there_to_choose_where_it_is_offered(method, feature_map, records, 
 
 
 @each
-def test_a_seed_decides_something_where_that_is_offered(method, feature_map, records, fold):
+def test_a_seed_decides_something_where_that_is_offered(
+    method: str, feature_map: str, records: dict[tuple[str, str], RunRecord], fold: Fold
+) -> None:
     spec = spec_of(method, feature_map)
     assert spec.offers.random == ("seed" in spec)
     if spec.offers.random:
@@ -120,7 +128,9 @@ def test_a_seed_decides_something_where_that_is_offered(method, feature_map, rec
 
 
 @each
-def test_an_expansion_is_offered_for_kernels_with_documents_behind_them(method, feature_map, fold):
+def test_an_expansion_is_offered_for_kernels_with_documents_behind_them(
+    method: str, feature_map: str, fold: Fold
+) -> None:
     offers, kind = spec_of(method, feature_map).offers, FEATURE_MAPS[feature_map]
     assert offers.expansion == kind.expands
     fitted = execute_model(method, feature_map, fold).feature_map_
@@ -245,7 +255,9 @@ def test_costs_are_declared_and_not_guessed(method: str, feature_map: str, fold:
 
 
 @each
-def test_what_is_predicted_is_built(method, feature_map, fold, monkeypatch):
+def test_what_is_predicted_is_built(
+    method: str, feature_map: str, fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The estimate counts a preconditioner exactly if one is built."""
     from rankviz.learning.feature_space import RankObjective
 

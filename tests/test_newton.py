@@ -52,7 +52,9 @@ def stop_after(calls: int) -> tuple[list[Progress], object]:
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("exponent", [-11, -1, 4, 10])
 @pytest.mark.parametrize("columns", [0, 256])
-def test_the_last_decrement_is_proved(monkeypatch, feature_map, exponent, columns):
+def test_the_last_decrement_is_proved(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, exponent: int, columns: int
+) -> None:
     """Wherever a solve says that it converged, ½ gᵀH^-1g with the Hessian formed agrees."""
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
     objective = objective_of(feature_map, 2.0**exponent)
@@ -111,7 +113,9 @@ def test_the_trace_tells_each_iteration() -> None:
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
 @pytest.mark.parametrize("columns", [0, 256])
-def test_the_preconditioner_saves_products(monkeypatch, feature_map, columns):
+def test_the_preconditioner_saves_products(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, columns: int
+) -> None:
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", columns)
     data = make_data(n_queries=40, documents_per_query=(5, 40), n_features=10, seed=1)
     features = (

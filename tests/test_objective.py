@@ -92,7 +92,9 @@ def test_closed_form_away_from_zero_is_scaled_by_the_active_share() -> None:
 
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
 @pytest.mark.parametrize("scale", [0.0, 0.5])
-def test_sampled_pairs_are_the_hessian_when_all_are_drawn(monkeypatch, feature_map, scale):
+def test_sampled_pairs_are_the_hessian_when_all_are_drawn(
+    monkeypatch: pytest.MonkeyPatch, feature_map: str, scale: float
+) -> None:
     monkeypatch.setattr(module, "CLOSED_FORM_COLUMNS", 0)
     monkeypatch.setattr(module, "wider_than_tall", lambda n, basis: False)  # else documents are factored
     X, y, ptr = problem(n_queries=3)

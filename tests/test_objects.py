@@ -108,7 +108,9 @@ def test_a_cost_rule_equals_the_same_costs_by_name(name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("feature_map", ["nystroem", "fourier", "exact"])
-def test_a_kernel_object_equals_the_same_kernel_by_name(feature_map, name, settings, kernel):
+def test_a_kernel_object_equals_the_same_kernel_by_name(
+    feature_map: str, name: str, settings: dict[str, float], kernel: object
+) -> None:
     if feature_map == "fourier" and name not in ("rbf", "laplacian"):
         with pytest.raises(SettingError, match="spectral density"):
             fitted(feature_map=feature_map, kernel=kernel)
@@ -284,7 +286,9 @@ def test_objects_with_a_name_are_saved_by_it(settings: dict[str, object], tmp_pa
     ],
     ids=["loss", "costs", "kernel"],
 )
-def test_objects_without_a_name_are_not_saved(settings, words, tmp_path):
+def test_objects_without_a_name_are_not_saved(
+    settings: dict[str, object], words: str, tmp_path: Path
+) -> None:
     model = fitted(**settings)
     with pytest.raises(SettingError, match=words):
         save(model, tmp_path / "model.npz")

@@ -87,7 +87,9 @@ def run(code: str, lacking: str, *arguments: str, **more: str) -> None:
         pytest.param("Pyodide", "", marks=pytest.mark.story),
     ],
 )
-def test_every_module_is_imported_models_are_trained_and_kept_and_the_app_starts(system, app, tmp_path):
+def test_every_module_is_imported_models_are_trained_and_kept_and_the_app_starts(
+    system: str, app: str, tmp_path: Path
+) -> None:
     folders = {f"RANKVIZ_{name}": str(tmp_path / name) for name in ("RUNS", "CACHE", "UPLOADS")}
     run(EVERY_MODULE + A_MODEL + app, SYSTEMS[system], str(tmp_path / "model.npz"), **folders)
 
@@ -196,7 +198,9 @@ def submit(jobs: WatchedStudies, root: Path) -> Callable[..., str]:
     return submitted
 
 
-def test_jobs_are_started_watched_and_found_again(elsewhere, store, jobs, submit, tmp_path):
+def test_jobs_are_started_watched_and_found_again(
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], tmp_path: Path
+) -> None:
     other = SPEC.but(C=0.25)
     ids = [submit(SPEC), submit(other)]
     status = ended(jobs, ids[0])
@@ -212,7 +216,9 @@ def test_jobs_are_started_watched_and_found_again(elsewhere, store, jobs, submit
 
 
 @pytest.mark.story
-def test_jobs_are_stopped_and_deleted(elsewhere, store, jobs, submit):
+def test_jobs_are_stopped_and_deleted(
+    elsewhere: None, store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
+) -> None:
     stopped = submit(*MANY)
     wait_for(lambda: jobs.status(stopped).finished)
     waits = submit(SPEC.but(C=9.0))
@@ -230,7 +236,13 @@ def test_jobs_are_stopped_and_deleted(elsewhere, store, jobs, submit):
 
 
 @pytest.mark.story
-def test_a_killed_worker_is_noted(elsewhere, store, jobs, submit, monkeypatch):
+def test_a_killed_worker_is_noted(
+    elsewhere: None,
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     job = submit(*MANY)
     for number, forgotten in enumerate((False, True), 1):
         made = len(jobs.status(job).finished)
@@ -252,7 +264,14 @@ def lost(store: RunStore) -> list[str]:
 
 
 @pytest.mark.story
-def test_a_worker_behind_a_launcher(elsewhere, store, jobs, submit, monkeypatch, tmp_path):
+def test_a_worker_behind_a_launcher(
+    elsewhere: None,
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     """On Windows the python of a virtual environment starts another one and waits for it."""
     launcher = tmp_path / "python"
     launcher.write_text(f'#!/bin/sh\n"{sys.executable}" "$@"\nexit $?\n')
@@ -264,7 +283,9 @@ def test_a_worker_behind_a_launcher(elsewhere, store, jobs, submit, monkeypatch,
     assert process.pid not in processes._children, "it is the worker that is known, not the launcher"
 
 
-def test_processes_are_started_apart_in_each_systems_way(tmp_path, monkeypatch):
+def test_processes_are_started_apart_in_each_systems_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: dict[str, Any] = {}
 
     def popen(command: list[str], **given: Any) -> SimpleNamespace:
@@ -283,7 +304,9 @@ def test_processes_are_started_apart_in_each_systems_way(tmp_path, monkeypatch):
     assert "start_new_session" not in asked
 
 
-def test_a_browser_says_that_it_has_no_jobs(store, submit, monkeypatch):
+def test_a_browser_says_that_it_has_no_jobs(
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(processes, "IN_BROWSER", True)
     with pytest.raises(StoreError, match="this system cannot start processes"):
         submit(SPEC)

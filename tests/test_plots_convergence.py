@@ -26,7 +26,9 @@ def references(records: list[RunRecord], fold: Fold) -> list[RunRecord]:
     return [execute(spec, fold=fold) for spec in wanted]
 
 
-def test_runs_of_one_objective_share_a_reference(records, references):
+def test_runs_of_one_objective_share_a_reference(
+    records: list[RunRecord], references: list[RunRecord]
+) -> None:
     assert len(references) == 2
     table = convergence.convergence_data(records, references)
     for record, (_, rows) in zip(records, table.groupby("label", sort=False), strict=True):
@@ -54,7 +56,9 @@ def test_a_point_is_reached_when_the_iteration_before_has_ended(records: list[Ru
 
 @pytest.mark.parametrize("y", convergence.QUANTITIES)
 @pytest.mark.parametrize("x", convergence.AXES)
-def test_every_quantity_against_every_axis(y, x, records, references):
+def test_every_quantity_against_every_axis(
+    y: str, x: str, records: list[RunRecord], references: list[RunRecord]
+) -> None:
     table = convergence.convergence_data(records, references)
     fig = convergence.quantity_figure(table, y, x)
     assert [trace.name for trace in fig.data] == list(dict.fromkeys(table["label"]))
@@ -111,7 +115,9 @@ def test_traces_that_tell_less_are_drawn_as_far_as_they_go(fold: Fold, records: 
     assert convergence.effort_sentence(low_rank[0]) == f"{steps:,} iterations reach the tolerance"
 
 
-def test_the_race_names_who_came_near_and_who_did_not(records, references):
+def test_the_race_names_who_came_near_and_who_did_not(
+    records: list[RunRecord], references: list[RunRecord]
+) -> None:
     table = convergence.convergence_data(records, references)
     last = table["label"] == table["label"].iloc[-1]
     told = convergence.race_sentence(table.assign(gap=table["gap"].where(~last, 1.0)))

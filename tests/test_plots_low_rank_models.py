@@ -68,7 +68,9 @@ def test_ranks_are_those_of_each_models_own_blocks(fold: Fold, records: dict[str
 
 
 @pytest.mark.parametrize("matrix", ["block", "symmetrised"])
-def test_the_mask_bounds_the_rank_of_k_factors(matrix, fold, records):
+def test_the_mask_bounds_the_rank_of_k_factors(
+    matrix: str, fold: Fold, records: dict[str, RunRecord]
+) -> None:
     found = spectra_of(run_duals(records["factorized"], fold.train), matrix).table
     allowed = dual_ranks.rank_bounds(found, 2, matrix).set_index("grades")["bound"]
     assert allowed.tolist() == [(2 if matrix == "symmetrised" else 1) * 2 * (r - 1) for r in allowed.index]

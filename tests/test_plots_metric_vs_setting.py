@@ -55,7 +55,9 @@ def test_figures_hold_the_table(groups: dict[float, list[RunRecord]]) -> None:
     assert list(fig.data[1].y) == table["mean"].tolist()
 
 
-def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(groups):
+def test_values_that_are_worse_are_hollow_and_the_best_has_a_ring(
+    groups: dict[float, list[RunRecord]],
+) -> None:
     table = metric_vs_setting.setting_data(groups, "vali", "MAP")
     found = metric_vs_setting.compared_with(groups, 1.0, "vali", "MAP")
     certain, open_end = (Comparison(Interval(-0.1, -0.2, high, 0.95, 40)) for high in (-0.05, 0.05))

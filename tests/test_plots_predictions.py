@@ -15,7 +15,9 @@ from rankviz.plots.predictions import MOST_BARS, gap_data, gap_figure
         ({-1.0: 1, 8.0: 2}, [(-2, -1, 1), (0, 1, 0), (2, 3, 0), (4, 5, 0), (6, 7, 0), (8, 9, 2)]),
     ],
 )
-def test_bars_have_round_widths_and_count_every_student(gaps, bars):
+def test_bars_have_round_widths_and_count_every_student(
+    gaps: dict[float, int], bars: list[tuple[float, float, int]]
+) -> None:
     assert list(gap_data(gaps).itertuples(index=False, name=None)) == bars
 
 

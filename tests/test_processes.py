@@ -24,7 +24,9 @@ def test_processes_and_how_they_ended(tmp_path: Path) -> None:
     assert ours.ending() == ""
 
 
-def test_a_number_that_once_was_a_child_s_is_another_process_now(tmp_path, monkeypatch):
+def test_a_number_that_once_was_a_child_s_is_another_process_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child = start(["true"], dict(os.environ), tmp_path / "log")
     assert wait_for(lambda: not child.alive())
     ours = ProcessId.of(os.getpid())
@@ -63,7 +65,9 @@ def test_the_system_does_not_list_children_that_ended(tmp_path: Path) -> None:
     assert not any(stat.exists() for stat in stats)
 
 
-def test_processes_where_the_system_does_not_list_them(tmp_path, monkeypatch):
+def test_processes_where_the_system_does_not_list_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(processes, "_HAS_PROC", False)
     process = start(["sleep", "60"], dict(os.environ), tmp_path / "log")
     parent = ProcessId.of(os.getppid())

@@ -77,7 +77,9 @@ def test_ties_go_by_file_order_and_leave_tau_open(exact: RunRecord, fold: Fold) 
     assert found["overlap"].tolist() == expected.tolist()
 
 
-def test_a_long_table_has_every_query_of_every_run(exact, approximate, fold):
+def test_a_long_table_has_every_query_of_every_run(
+    exact: RunRecord, approximate: list[RunRecord], fold: Fold
+) -> None:
     table = ranking_error_table(approximate, exact, fold.vali, "vali")
     assert table.columns.tolist() == ["map", "choice", "m", "seed", "query", "tau", "overlap"]
     assert len(table) == len(approximate) * fold.vali.n_queries
@@ -117,7 +119,9 @@ def test_other_problems_and_other_parts_are_refused(exact: RunRecord, fold: Fold
         ranking_errors(exact, exact, fold.train, "test")
 
 
-def test_only_an_exact_kernel_is_compared_with_and_the_same_problem(exact, approximate):
+def test_only_an_exact_kernel_is_compared_with_and_the_same_problem(
+    exact: RunRecord, approximate: list[RunRecord]
+) -> None:
     with pytest.raises(SettingError, match="Nyström, m = 3 has no exact kernel"):
         objective_distance(exact, approximate[0])
     linear = replace(approximate[0], spec=SPEC.linear(0.25))

@@ -115,7 +115,9 @@ def test_without_the_whole_there_is_nothing_to_compare_with(records: list[RunRec
 
 
 @pytest.mark.parametrize(("axis", "ticks"), [(plot.QUERIES, [4, 18, 36]), (plot.WRONG, [0, 30])])
-def test_the_figure_draws_the_table(records, axis, ticks):
+def test_the_figure_draws_the_table(
+    records: list[RunRecord], axis: plot.SampleAxis, ticks: list[float]
+) -> None:
     other = "share" if axis is plot.WRONG else "flipped"
     drawn = [r for r in records if other not in r.spec.sample.values]
     table = plot.sample_data(drawn, "vali", "NDCG@10")

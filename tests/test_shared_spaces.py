@@ -132,7 +132,9 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("place", [*CHANGES, "kernel space"])
-def test_runs_that_differ_in_one_setting_made_together(fold, monkeypatch, place):
+def test_runs_that_differ_in_one_setting_made_together(
+    fold: Fold, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
     if place == "kernel space":
         monkeypatch.setattr(exact, "SMALL", 5)
     feature_map = place if place in CHANGES else "exact"

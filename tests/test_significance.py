@@ -248,7 +248,9 @@ def test_values_are_one_finite_number_for_each_query(values: list[object]) -> No
         ((math.nan, math.nan), 2, 40, "too few differences to decide"),
     ],
 )
-def test_an_effect_claims_no_more_than_the_queries_show(ends, uneven, n, verdict):
+def test_an_effect_claims_no_more_than_the_queries_show(
+    ends: tuple[float, float], uneven: int, n: int, verdict: str
+) -> None:
     told = Comparison(Interval(0.008, *ends, 0.95, n), uneven).effect("MAP")
     assert told.startswith("MAP +0.008")
     assert told.endswith(f"{n} queries: {verdict}")

@@ -55,7 +55,9 @@ def test_reaches_the_optimum(name: str, loss: str, costs: str | None, optima: di
     ("loss", "costs"), [("squared_hinge", None), ("squared_hinge", "margin"), ("logistic", "grade_query")]
 )
 @each_terms
-def test_stochastic_gradients_come_within_two_percent(terms, loss, costs, optima):
+def test_stochastic_gradients_come_within_two_percent(
+    terms: object, loss: str, costs: str | None, optima: dict
+) -> None:
     """Their stated accuracy after 200 passes; most are ten times nearer."""
     result = StochasticGradient(terms, seed=1, max_iter=200).solve(objective_of(loss, 0.25, costs))
     optimum = optima[loss, costs, "linear"]
@@ -109,7 +111,9 @@ def test_the_hinge_is_for_the_continuation_only(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, choice in SOLVERS.items() if choice.needs_features])
-def test_a_kernel_space_is_not_for_solvers_that_need_features(monkeypatch, name):
+def test_a_kernel_space_is_not_for_solvers_that_need_features(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setattr("rankviz.features.exact.SMALL", 10)
     with pytest.raises(ValueError, match="coefficients of documents; choose solver='newton', or"):
         RankSVM("exact", solver=name).fit_data(DATA)

@@ -201,7 +201,9 @@ def test_the_smooth_hinge_adapts_to_c() -> None:
 
 @pytest.mark.parametrize("rows", [1, 7, 40, 10**6])
 @each_cost
-def test_the_gram_matrix_does_not_depend_on_blocks(monkeypatch, rows, costs):
+def test_the_gram_matrix_does_not_depend_on_blocks(
+    monkeypatch: pytest.MonkeyPatch, rows: int, costs: str | None
+) -> None:
     monkeypatch.setattr(sorted_module, "ROWS", rows)
     y, ptr = random_grades(4, 4, (1, 30))
     rng = np.random.default_rng(0)

@@ -177,7 +177,9 @@ def test_what_cannot_be_saved(tmp_path: Path, model: Ranker, words: str) -> None
 
 
 @pytest.mark.parametrize("fault", [OSError("disk full"), KeyboardInterrupt()], ids=["error", "interrupt"])
-def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch, fault):
+def test_an_interrupted_save_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
     path = rankviz.save(fitted("linear"), tmp_path / "m")
     before = path.read_bytes()
 
@@ -325,7 +327,9 @@ ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, 
 
 
 @pytest.mark.parametrize(("name", "change"), ARRAY_CHANGES.values(), ids=ARRAY_CHANGES)
-def test_other_arrays(tmp_path, name, change):
+def test_other_arrays(
+    tmp_path: Path, name: str, change: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
+) -> None:
     meta, arrays = contents(name, tmp_path)
     with np.errstate(invalid="ignore"):
         changed = change(arrays)

@@ -134,7 +134,9 @@ def test_its_cost_is_a_guess_from_documents_and_features(spec: RunSpec, fold: Fo
     assert "a guess" not in total_in_words([usual])
 
 
-def test_a_study_of_it(spec, root, tmp_path, own_cache, monkeypatch):
+def test_a_study_of_it(
+    spec: RunSpec, root: Path, tmp_path: Path, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.store.family_runner.limit_threads", lambda n: None)
     small = open_fold(find_datasets([root])["small"])
     linear = RunSpec("small", digest=small.digest, feature_map="linear")

@@ -87,7 +87,9 @@ def test_each_keeps_the_order(items: list[int]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("columns", [(), (3,)])
-def test_products_with_a_large_matrix_are_the_same_on_any_number_of_threads(monkeypatch, columns, dtype):
+def test_products_with_a_large_matrix_are_the_same_on_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, columns: tuple[int, ...], dtype: type
+) -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((20_001, 130)).astype(dtype)
     v, u = (rng.standard_normal((size, *columns)).astype(dtype) for size in A.shape[::-1])

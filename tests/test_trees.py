@@ -113,7 +113,9 @@ GROWN = ["lambdamart", "mart", "forest", "xgboost"]
 
 @pytest.mark.parametrize("more", [{}, {"leaf_documents": 10**6}], ids=["", "without splits"])
 @pytest.mark.parametrize("name", GROWN)
-def test_a_trace_that_nobody_read_during_training_is_measured_when_it_is_read(name, more, fold, monkeypatch):
+def test_a_trace_that_nobody_read_during_training_is_measured_when_it_is_read(
+    name: str, more: dict[str, int], fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if name == "xgboost":
         more = {"leaf_weight": 1e9} if more else {}
     seen = clone(MODELS[name]).set_params(**more).fit_data(fold.train, callback=lambda progress: None)
@@ -210,7 +212,9 @@ def test_a_damaged_file_gives_an_error(damage: Any, fold: Fold, tmp_path: Path) 
         load(path)
 
 
-def test_a_text_of_lightgbm_that_is_damaged_or_too_long_gives_an_error(fold, tmp_path, monkeypatch):
+def test_a_text_of_lightgbm_that_is_damaged_or_too_long_gives_an_error(
+    fold: Fold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = save(MODELS["lambdamart"].fit_data(fold.train), tmp_path / "model.npz")
     meta, arrays = read_npz(path, "model")
     for text in (
@@ -241,7 +245,9 @@ def test_a_record_has_the_whole_model_and_refits_keep_its_rounds(name: str, fold
 
 
 @pytest.mark.parametrize("name", ["lambdamart", "mart", "forest", "xgboost"])
-def test_the_version_of_the_library_is_kept_and_compared(name, fold, tmp_path, monkeypatch):
+def test_the_version_of_the_library_is_kept_and_compared(
+    name: str, fold: Fold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = METHODS[name].make.library
     if name == "xgboost":
         pytest.importorskip("xgboost")
@@ -292,7 +298,9 @@ def test_a_missing_library_is_named(name, words, fold, monkeypatch):
         clone(MODELS[name]).fit_data(fold.train)
 
 
-def test_more_memory_than_is_free_is_refused_before_training(fold, monkeypatch):
+def test_more_memory_than_is_free_is_refused_before_training(
+    fold: Fold, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.models.rounds.default_budget", lambda: 1000.0)
     with pytest.raises(DataError, match="needs about"):
         LambdaMART().fit_data(fold.train)

@@ -276,7 +276,9 @@ def naive(before: np.ndarray, after: np.ndarray, data: RankingData) -> tuple[int
 
 
 @pytest.mark.parametrize("block", [1, 7, 4_000_000])
-def test_turned_pairs_are_counted(block, ranked, monkeypatch):
+def test_turned_pairs_are_counted(
+    block: int, ranked: tuple[np.ndarray, np.ndarray, RankingData], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.whatif.outcomes._BLOCK", block)
     found = count_changed_pairs(*ranked)
     assert (found.right, found.wrong, found.n_pairs) == naive(*ranked)

@@ -104,7 +104,9 @@ def test_roots_of_the_curvature(loss: str) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("settings", [{"feature_map": "fourier", "n_components": 2 * N}, {}], ids=str)
-def test_the_model_is_that_of_factored_features(monkeypatch, settings, loss):
+def test_the_model_is_that_of_factored_features(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], loss: str
+) -> None:
     data = DATA if settings else WIDE
     tol = 1e-8 if LOSSES[loss].by_continuation else 1e-13
     settings = settings | {"gamma": 0.3, "loss": loss, "C": 1.0, "tol": tol}

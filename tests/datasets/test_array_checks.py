@@ -130,7 +130,9 @@ def test_a_model_is_the_same_of_sparse_features() -> None:
     np.testing.assert_array_equal(dense.coef_, thin.coef_)
 
 
-def test_sparse_features_that_would_not_fit_are_refused_before_they_are_made(monkeypatch):
+def test_sparse_features_that_would_not_fit_are_refused_before_they_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     huge = sparse.csr_array((10**9, 10**9))
     with pytest.raises(DataError, match=r"1,000,000,000 × 1,000,000,000 features, which .*9000000000\.0 GB"):
         dense_features(huge)

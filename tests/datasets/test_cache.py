@@ -65,7 +65,9 @@ def matrices(folder: Path) -> list[Path]:
     return sorted((folder / "parsed").glob("*.f64"))
 
 
-def test_second_reading_is_from_the_cache_and_the_same(source, parses, tmp_path):
+def test_second_reading_is_from_the_cache_and_the_same(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
     folder, told = tmp_path / "cache", []
     first = read_cached(source, cache_dir=folder, progress=told.append)
     second = read_cached(source, cache_dir=str(folder), progress=told.append)
@@ -121,7 +123,9 @@ def test_warning_is_repeated_from_the_cache(source: Path, parses: list[str], tmp
 
 
 @pytest.mark.parametrize("change", ["content", "time", "size"])
-def test_changed_file_is_parsed_anew_and_replaces_its_entry(change, source, parses, tmp_path):
+def test_changed_file_is_parsed_anew_and_replaces_its_entry(
+    change: str, source: Path, parses: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
     before = source.stat()
@@ -136,7 +140,9 @@ def test_changed_file_is_parsed_anew_and_replaces_its_entry(change, source, pars
     assert (len(entries(folder)), len(matrices(folder))) == (1, 1)
 
 
-def test_entry_of_another_format_is_made_anew(source, parses, tmp_path, monkeypatch):
+def test_entry_of_another_format_is_made_anew(
+    source: Path, parses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for version in (cache.FORMAT, cache.FORMAT + 1):
         monkeypatch.setattr(cache, "FORMAT", version)
         read_cached(source, cache_dir=tmp_path / "cache")
@@ -151,7 +157,9 @@ def test_links_to_a_file_share_its_entry(source: Path, parses: list[str], tmp_pa
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"no npz at all" * 99, None])
-def test_damaged_entry_is_made_anew(damage, source, parses, tmp_path):
+def test_damaged_entry_is_made_anew(
+    damage: bytes | None, source: Path, parses: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
     (entry,) = entries(folder)
@@ -182,7 +190,9 @@ def test_pickles_are_never_loaded(source: Path, tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data(), st.booleans())
-def test_one_wrong_byte_never_matters(source, tmp_path, data, in_matrix):
+def test_one_wrong_byte_never_matters(
+    source: Path, tmp_path: Path, data: st.DataObject, in_matrix: bool
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
     file = (matrices if in_matrix else entries)(folder)[0]
@@ -220,7 +230,9 @@ def test_matrices_get_names_of_their_own(source: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["shorter", "longer", "gone", "emptied", "touched", "another"])
-def test_matrix_that_is_not_what_was_written_is_made_anew(damage, source, parses, tmp_path):
+def test_matrix_that_is_not_what_was_written_is_made_anew(
+    damage: str, source: Path, parses: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
     (matrix,) = matrices(folder)
@@ -238,7 +250,9 @@ def test_matrix_that_is_not_what_was_written_is_made_anew(damage, source, parses
 
 
 @pytest.mark.parametrize("name", ["../{}", "{}/../{}", "0" * 32 + "-" + "0" * 16 + ".f64", 7])
-def test_entry_that_names_a_file_not_its_own_is_not_used(name, source, parses, tmp_path):
+def test_entry_that_names_a_file_not_its_own_is_not_used(
+    name: object, source: Path, parses: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "cache"
     read_cached(source, cache_dir=folder)
     (matrix,) = matrices(folder)
@@ -251,7 +265,9 @@ def test_entry_that_names_a_file_not_its_own_is_not_used(name, source, parses, t
     assert len(parses) == 2
 
 
-def test_entry_that_says_it_is_of_another_file_is_not_used(source, parses, tmp_path):
+def test_entry_that_says_it_is_of_another_file_is_not_used(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
     read_cached(source, cache_dir=tmp_path / "cache")
     about = rewrite(tmp_path / "cache")
     about["source"]["path"] += ".other"
@@ -277,7 +293,9 @@ def test_large_matrices_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [state[:2] for state in said.values()] == [[1001, 10**9]] * 7
 
 
-def test_queries_apart_and_features_left_out_are_stored_too(source, parses, tmp_path):
+def test_queries_apart_and_features_left_out_are_stored_too(
+    source: Path, parses: list[str], tmp_path: Path
+) -> None:
     source.write_bytes(b"0 qid:1 1:1 9:2\n0 qid:2 2:2\n1 qid:1 1:3 4:-0.0\n" * 9)
     for _ in range(2):
         with pytest.warns(DataWarning, match="put together"):
@@ -302,7 +320,9 @@ def full(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("where", ["the matrix", "the other arrays", "its sync"])
-def test_full_disk_is_done_without(where, source, parses, tmp_path, monkeypatch):
+def test_full_disk_is_done_without(
+    where: str, source: Path, parses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = {"the matrix": (FileStorage, "stream"), "its sync": (cache, "sync")}
     monkeypatch.setattr(*place.get(where, (np, "savez")), full)
     data = read_cached(source, cache_dir=tmp_path / "cache")
@@ -311,7 +331,9 @@ def test_full_disk_is_done_without(where, source, parses, tmp_path, monkeypatch)
     assert len(parses) == (1 if where == "the other arrays" else 2)
 
 
-def test_file_that_changes_while_it_is_read_is_not_stored(source, tmp_path, monkeypatch):
+def test_file_that_changes_while_it_is_read_is_not_stored(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = cache.read_with_note
 
     def slowly(path: Path, progress: object = None, **others: object) -> tuple[RankingData, str | None]:
@@ -326,7 +348,9 @@ def test_file_that_changes_while_it_is_read_is_not_stored(source, tmp_path, monk
 
 
 @pytest.mark.parametrize("error", [StopRequested, KeyboardInterrupt, MemoryError])
-def test_nothing_is_left_of_a_reading_that_ends_early(error, tmp_path, monkeypatch):
+def test_nothing_is_left_of_a_reading_that_ends_early(
+    error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(textfile, "CHUNK_BYTES", 100)
     (tmp_path / "long.txt").write_bytes(CONTENT * 30)
     told: list[float] = []
@@ -360,7 +384,9 @@ def test_entries_used_longest_ago_are_dropped(tmp_path: Path, monkeypatch: pytes
     assert {file.name[:32] for file in matrices(folder)} == {entry.stem for entry in entries(folder)}
 
 
-def test_entries_beyond_the_whole_cache_are_not_written(source, tmp_path, monkeypatch):
+def test_entries_beyond_the_whole_cache_are_not_written(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cache, "CACHE_BYTES", 10)
     read_cached(source, cache_dir=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
@@ -406,7 +432,9 @@ def test_errors_are_those_of_the_reader_and_are_not_stored(tmp_path: Path) -> No
     assert not (tmp_path / "cache").exists()
 
 
-def test_folder_comes_from_the_environment(source, tmp_path, monkeypatch):
+def test_folder_comes_from_the_environment(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_CACHE", str(tmp_path / "mine"))
     read_cached(source)
     assert len(entries(tmp_path / "mine")) == 1

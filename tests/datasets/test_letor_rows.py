@@ -35,7 +35,9 @@ def plain(documents: list[dict[int, float]]) -> np.ndarray:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(DOCUMENTS, min_size=1, max_size=4), st.booleans(), st.integers(1, 60), st.data())
-def test_as_a_plain_loop_makes_it(tmp_path, blocks, apart, cells, data):
+def test_as_a_plain_loop_makes_it(
+    tmp_path: Path, blocks: list[list[dict[int, float]]], apart: bool, cells: int, data: st.DataObject
+) -> None:
     documents = [document for block in blocks for document in block]
     X = plain(documents)
     order = np.array(data.draw(st.permutations(range(len(X))))) if apart else None

@@ -103,7 +103,9 @@ TEXTS = {
     ("name", "packed"),
     [*((name, False) for name in TEXTS), ("queries apart", True), ("bad lines far apart", True)],
 )
-def test_the_same_as_one_after_another(name, packed, started, tmp_path):
+def test_the_same_as_one_after_another(
+    name: str, packed: bool, started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
     content = TEXTS[name].encode(errors="surrogateescape")
     path = tmp_path / "train.txt"
     path.write_bytes(gzip.compress(content, 1) if packed else content)
@@ -112,7 +114,9 @@ def test_the_same_as_one_after_another(name, packed, started, tmp_path):
     assert all(process.returncode is not None for process in started)
 
 
-def test_the_same_of_a_truncated_archive_with_a_bad_line_before(started, tmp_path):
+def test_the_same_of_a_truncated_archive_with_a_bad_line_before(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
     path = tmp_path / "train.txt.gz"
     for lines, expected in ((LINES, "truncated"), (changed((9, "1 qid:1 1:x")), "line 9")):
         path.write_bytes(gzip.compress("\n".join(lines).encode())[:-6])
@@ -121,7 +125,9 @@ def test_the_same_of_a_truncated_archive_with_a_bad_line_before(started, tmp_pat
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_the_same_whatever_is_wrong_wherever(started, tmp_path, data):
+def test_the_same_whatever_is_wrong_wherever(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path, data: st.DataObject
+) -> None:
     odd = st.sampled_from(["", "# c", "1", "1 qid:3", "2 qid:3 7:1", "1 qid:3 1:x", "1 qid:-3 2:1 1:1"])
     places = st.integers(1, len(LINES))
     end = data.draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
@@ -130,7 +136,9 @@ def test_the_same_whatever_is_wrong_wherever(started, tmp_path, data):
     assert_same(tmp_path / "any.txt")
 
 
-def test_workers_parse_all_that_is_sound(started, tmp_path, monkeypatch):
+def test_workers_parse_all_that_is_sound(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("parsed here")
 
@@ -139,7 +147,9 @@ def test_workers_parse_all_that_is_sound(started, tmp_path, monkeypatch):
     assert read_letor(tmp_path / "train.txt").n_documents == 120
 
 
-def test_rows_beside_a_group_file_and_labels_of_a_binary_set(started, tmp_path):
+def test_rows_beside_a_group_file_and_labels_of_a_binary_set(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
     rows = [line.partition(" qid:")[0] + " 1:1 2:2" for line in LINES]
     (tmp_path / "train.txt").write_text("\n".join(rows))
     for counts in ("50\n70\n", "50\n60\n", "50\n80\n"):
@@ -151,7 +161,9 @@ def test_rows_beside_a_group_file_and_labels_of_a_binary_set(started, tmp_path):
 
 
 @pytest.mark.parametrize("when", ["small", "one core"])
-def test_none_are_started_where_they_do_not_pay(when, started, tmp_path, monkeypatch):
+def test_none_are_started_where_they_do_not_pay(
+    when: str, started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "train.txt").write_text("\n".join(LINES))
     size = (tmp_path / "train.txt").stat().st_size
     monkeypatch.setattr(letor_workers, "PARALLEL_BYTES", size + (when == "small"))
@@ -160,7 +172,9 @@ def test_none_are_started_where_they_do_not_pay(when, started, tmp_path, monkeyp
     assert started == []
 
 
-def test_packed_text_is_taken_for_a_multiple_of_its_size(started, tmp_path, monkeypatch):
+def test_packed_text_is_taken_for_a_multiple_of_its_size(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "train.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
     size = (tmp_path / "train.gz").stat().st_size
     monkeypatch.setattr(letor_workers, "PARALLEL_BYTES", textfile.GZIP_RATIO * size)
@@ -174,7 +188,9 @@ def test_uploads_are_read_by_one_process(started: list[subprocess.Popen[bytes]],
 
 
 @pytest.mark.parametrize("trouble", ["none start", "all end at once", "all end after a chunk"])
-def test_without_workers_the_rest_is_parsed_here(trouble, started, tmp_path, monkeypatch):
+def test_without_workers_the_rest_is_parsed_here(
+    trouble: str, started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
@@ -189,7 +205,9 @@ def test_without_workers_the_rest_is_parsed_here(trouble, started, tmp_path, mon
         assert_same(path)
 
 
-def test_a_stop_ends_workers_in_the_midst_of_a_chunk(started, tmp_path, monkeypatch):
+def test_a_stop_ends_workers_in_the_midst_of_a_chunk(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "program.py").write_text("import time\ntime.sleep(90)\n")
     monkeypatch.setattr(letor_lines, "__file__", str(tmp_path / "program.py"))
     (tmp_path / "train.txt").write_text("\n".join(LINES))
@@ -209,7 +227,9 @@ def test_a_stop_ends_workers_in_the_midst_of_a_chunk(started, tmp_path, monkeypa
     assert len(told) == 3
 
 
-def test_progress_is_told_as_by_one(started, tmp_path, monkeypatch):
+def test_progress_is_told_as_by_one(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "train.txt").write_text("\n".join(LINES))
     told: list[list[float]] = [[], []]
     read_letor(tmp_path / "train.txt", progress=told[0].append)
@@ -219,7 +239,9 @@ def test_progress_is_told_as_by_one(started, tmp_path, monkeypatch):
     assert told[0][-1] == 1.0
 
 
-def test_no_more_chunks_are_ahead_than_the_window_has(started, tmp_path):
+def test_no_more_chunks_are_ahead_than_the_window_has(
+    started: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
     (tmp_path / "train.txt").write_text("\n".join(changed((1, "x"))))
     told: list[float] = []
     with pytest.raises(DataError, match="line 1"):

@@ -159,7 +159,9 @@ def in_processes() -> list[bool]:
 
 
 @pytest.mark.parametrize("at_once", [in_threads, in_processes])
-def test_two_visitors_at_once_do_not_go_beyond_the_bound_together(at_once, bounded):
+def test_two_visitors_at_once_do_not_go_beyond_the_bound_together(
+    at_once: Callable[[], list[bool]], bounded: Bounded
+) -> None:
     bounded(upload_bytes=SMALL + 10)
     taken = at_once()
     assert sorted(taken) == [False, True]

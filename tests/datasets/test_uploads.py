@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from conftest_uploads import DATA, FOLD, GOOD_ZIP, TEXTS, WHOLE, fold_at, send, text, zipped
@@ -254,7 +255,9 @@ def test_folders_of_visitors(tmp_path, monkeypatch):
     assert one not in (visitor_root("a" * 31 + "b"), visitor_root("b" + "a" * 31))
 
 
-def test_what_dead_processes_left_is_cleared_whoever_it_was_of(tmp_path, monkeypatch):
+def test_what_dead_processes_left_is_cleared_whoever_it_was_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
     mine, theirs = visitor_root("mine"), visitor_root("theirs")
     dead, alive = theirs / ".0123.tmp", theirs / ".4567.tmp"
@@ -267,7 +270,9 @@ def test_what_dead_processes_left_is_cleared_whoever_it_was_of(tmp_path, monkeyp
     assert [path.name for path in theirs.iterdir()] == [alive.name]
 
 
-def test_refused_uploads_of_made_up_visitors_leave_no_folders(tmp_path, monkeypatch):
+def test_refused_uploads_of_made_up_visitors_leave_no_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
     for visitor in ("made up 1", "made up 2"):
         root = visitor_root(visitor)
@@ -280,7 +285,9 @@ def test_refused_uploads_of_made_up_visitors_leave_no_folders(tmp_path, monkeypa
     assert [root.parent] == list(tmp_path.glob("*/"))
 
 
-def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(tmp_path, monkeypatch):
+def test_uploads_of_a_visitor_expire_a_month_after_their_last_visit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_UPLOADS", str(tmp_path))
     roots = [visitor_root(name) for name in ("gone", "here", "never")]
     for root in roots[:2]:

@@ -22,7 +22,9 @@ from tools.browser import REPOSITORY, Server, open_page, wait_settled
 from ui.controls.navigation import ENTRIES
 
 
-def test_a_link_to_what_sliders_and_menus_were_set_to_gives_the_same_figures(server, page):
+def test_a_link_to_what_sliders_and_menus_were_set_to_gives_the_same_figures(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/train")
     linear, kernel = traces(page, "ndcg-at-k")
     step_slider(page, "Number of features (m)", -2)

@@ -144,7 +144,9 @@ def test_the_app_sees_an_upload_before_all_of_it_has_arrived(proxied: Proxy) -> 
     assert not [path for path in (proxied.folder / "bodies").rglob("*") if path.is_file()]
 
 
-def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(visitor, proxied, tmp_path):
+def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
+    visitor: Page, proxied: Proxy, tmp_path: Path
+) -> None:
     """A too large one is refused in a sentence."""
     sockets: list[str] = []
     visitor.on("websocket", lambda socket: sockets.append(socket.url))

@@ -84,7 +84,9 @@ def test_about_and_terms_open_beside_the_figure_and_terms_are_searched(server: S
 
 
 @pytest.mark.parametrize("address", ["no-such-page", "sweep?study=nosuch&alone=true"])
-def test_an_unknown_address_keeps_title_and_menu_and_offers_a_way_on(server, page, address):
+def test_an_unknown_address_keeps_title_and_menu_and_offers_a_way_on(
+    server: Server, page: Page, address: str
+) -> None:
     open_page(page, f"{server.url}/{address}")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest_jobs import wait_for
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tools.browser import Server, app_server
 from tools.stored import Stored, stored
@@ -60,7 +60,9 @@ def address(page: Page) -> str:
     return str(page.evaluate("location.href"))
 
 
-def test_start_watch_reload_stop_and_another_visitor(browser, page, app, store):
+def test_start_watch_reload_stop_and_another_visitor(
+    browser: Browser, page: Page, app: Server, store: Stored
+) -> None:
     job = begin(page, app, store)
     assert address(page).endswith(f"?job={job}")
 

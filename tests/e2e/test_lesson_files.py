@@ -98,7 +98,9 @@ def test_the_playground_works_offline_and_keeps_its_state(offline: Page, files: 
     expect(marks).to_have_count(48)
 
 
-def test_no_step_has_barriers_is_too_wide_or_covers_words_of_a_figure(browser, files):
+def test_no_step_has_barriers_is_too_wide_or_covers_words_of_a_figure(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     assert list(GUESSES) == lessons.texts("frame")["lessons"]
     for scheme, width, height in (("light", 400, 800), ("dark", 1120, 700)):
         size = {"width": width, "height": height}
@@ -119,7 +121,9 @@ def test_no_step_has_barriers_is_too_wide_or_covers_words_of_a_figure(browser, f
 
 
 @pytest.mark.parametrize("name", GUESSES)
-def test_an_answer_opens_by_keyboard_and_has_no_barriers(browser, files, name):
+def test_an_answer_opens_by_keyboard_and_has_no_barriers(
+    browser: Browser, files: dict[str, Path], name: str
+) -> None:
     page = browser.new_page(viewport={"width": 400, "height": 800}, reduced_motion="reduce")
     page.goto(f"{files[name].as_uri()}#lesson={name}&step=5&guess=shown")
     answer = page.locator(".lesson details p")

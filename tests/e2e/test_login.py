@@ -40,7 +40,9 @@ def log_in(page: Page, who: str) -> None:
     wait_settled(page)
 
 
-def test_nothing_is_shown_before_the_login_and_data_sets_follow_the_account(accounts, page, other):
+def test_nothing_is_shown_before_the_login_and_data_sets_follow_the_account(
+    accounts: Server, page: Page, other: Page
+) -> None:
     """Not even on the first visit of all to a page, which Streamlit runs without app.py."""
     open_page(page, f"{accounts.url}/train")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()

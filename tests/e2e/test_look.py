@@ -158,7 +158,9 @@ def visited(
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(server, page, section):
+def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(
+    server: Server, page: Page, section: str
+) -> None:
     """Title, answer and first figure are in view; figures have a text; nobody meets a barrier.
 
     A page keeps the theme of the one before on the laptop: to turn the theme draws the whole page again.
@@ -333,7 +335,9 @@ def assert_one_figure(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(server, page, section):
+def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
+    server: Server, page: Page, section: str
+) -> None:
     """A menu that shows NDCG@1 for NDCG@10 would name another metric."""
     for entry in SECTIONS[section]:
         with visited(entry, page, server.url, (1280, 720), "m=50&large=true") as name:

@@ -107,7 +107,9 @@ def chosen(page: Page) -> Locator:
     return page.locator(".playground .mark.chosen")
 
 
-def test_keys_move_grade_and_take_away_a_document_and_nothing_else_stays_chosen(server, page):
+def test_keys_move_grade_and_take_away_a_document_and_nothing_else_stays_chosen(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/playground?peach=4")
     first = marks(page).first
     first.focus()
@@ -145,7 +147,9 @@ def test_keys_move_grade_and_take_away_a_document_and_nothing_else_stays_chosen(
     expect(chosen(page)).to_have_count(0)
 
 
-def test_ctrl_z_takes_changes_back_and_a_document_is_added_as_the_toolbar_shows_it(server, page):
+def test_ctrl_z_takes_changes_back_and_a_document_is_added_as_the_toolbar_shows_it(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/playground?pset=XOR&peach=4")
     drag(page, place(marks(page).first), (-1, -1))
     expect(page.get_by_text("1 change by hand")).to_be_visible()
@@ -187,7 +191,9 @@ def test_documents_are_added_until_there_is_a_pair(server: Server, page: Page) -
     assert sorted(query_of(page)["docs"].split("_")) == ["0", "1", "2", "3.50.50.1.0", "4.-50.50.3.0"]
 
 
-def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(server, page):
+def test_a_landmark_below_its_document_is_chosen_by_a_second_click_and_dragged(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/playground?pmap=Nystr%C3%B6m&pm=1&pset=XOR")
     landmark = marks(page, "landmark")
     start, before = place(landmark), answer(page).inner_text()

@@ -48,7 +48,9 @@ def assert_reload_changes_nothing(page: Page, tab: str = "") -> None:
 
 
 @pytest.mark.parametrize(("name", "tab", "state"), STATES, ids=[name for name, _, _ in STATES])
-def test_state_of_a_page_comes_back(server, page, name, tab, state):
+def test_state_of_a_page_comes_back(
+    server: Server, page: Page, name: str, tab: str, state: dict[str, str]
+) -> None:
     open_page(page, f"{server.url}/{name}?{urlencode({'m': '50'} | state)}")
     finish_training(page)
     assert_no_errors_shown(page)

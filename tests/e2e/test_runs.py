@@ -1,5 +1,7 @@
 """The Runs page in a browser: what was trained is there, found, marked, deleted, restored, taken along."""
 
+from pathlib import Path
+
 from helpers import assert_no_errors_shown, barriers, box, finish_training, query_of, sidebar
 from playwright.sync_api import Page, expect
 
@@ -36,7 +38,9 @@ def first_row(page: Page) -> None:
     wait_settled(page)
 
 
-def test_runs_are_found_deleted_restored_taken_along_and_opened(server, page, tmp_path):
+def test_runs_are_found_deleted_restored_taken_along_and_opened(
+    server: Server, page: Page, tmp_path: Path
+) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     show_runs(server, page)
     figure = box(page.locator(".st-key-many-runs .js-plotly-plot"))

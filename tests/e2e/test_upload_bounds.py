@@ -76,7 +76,9 @@ def in_place(uploads: Path) -> list[str]:
         time.sleep(0.1)
 
 
-def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(bounded, page, other):
+def test_of_two_files_at_once_one_is_held_where_memory_has_room_for_one(
+    bounded: Callable[..., tuple[Server, Path]], page: Page, other: Page
+) -> None:
     server, uploads = bounded(held_bytes=len(PADDED) * 3 // 2)
     pages = [chosen(page, server, "mine.txt"), chosen(other, server, "yours.txt")]
     for one in pages:

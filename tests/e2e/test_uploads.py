@@ -42,7 +42,9 @@ def offered(page: Page) -> list[str]:
     return names
 
 
-def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(server, page):
+def test_an_uploaded_file_is_chosen_shown_trained_on_and_kept_through_a_reload(
+    server: Server, page: Page
+) -> None:
     page.emulate_media(color_scheme="dark")
     open_page(page, f"{server.url}/data")
     page.get_by_test_id("stExpander").filter(has_text="Bring your own data").locator("summary").click()

@@ -3,12 +3,14 @@
 import re
 
 from helpers import answer, assert_no_errors_shown, box, chart, place_in_list, query_of, traces
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tools.browser import open_page, wait_settled
+from tools.browser import Server, open_page, wait_settled
 
 
-def test_documents_clicked_in_a_list_lead_to_why_and_a_row_of_it_is_looked_at(server, page):
+def test_documents_clicked_in_a_list_lead_to_why_and_a_row_of_it_is_looked_at(
+    server: Server, page: Page
+) -> None:
     open_page(page, f"{server.url}/train?m=50&query=7&view=One+query")
     lists = chart(page, "ranked-list")
     names = lists.evaluate(

@@ -199,7 +199,9 @@ def test_stops(name: str) -> None:
 @pytest.mark.parametrize("feature_map", ["linear", "exact"])
 @each_model
 @pytest.mark.parametrize(("features", "grades"), NOTHING_TO_LEARN.values(), ids=NOTHING_TO_LEARN)
-def test_data_with_nothing_to_learn(name, feature_map, features, grades):
+def test_data_with_nothing_to_learn(
+    name: str, feature_map: str, features: np.ndarray, grades: list[int]
+) -> None:
     one_grade = len(set(grades)) == 1
     with pytest.warns(DataWarning, match="no query" if one_grade else "every weight is 0"):
         fitted = model(name, feature_map, gamma="scale").fit(features, grades, qid=[1] * len(grades))

@@ -137,7 +137,9 @@ def optima() -> dict[tuple[str, str], float]:
 @each_problem
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("solver", [Fista, Alternating])
-def test_reaches_the_optimum_of_a_general_solver(solver, setting, name, optima):
+def test_reaches_the_optimum_of_a_general_solver(
+    solver: type[Fista | Alternating], setting: str, name: str, optima: dict[tuple[str, str], float]
+) -> None:
     """To 1e-5 of it, and every gap on the way is a true bound on the distance from it."""
     problem, optimum = regularized_problem(name, *SETTINGS[setting]), optima[name, setting]
     result = solver(tol=1e-5, max_iter=20_000).solve(problem, drawn_entries(problem))

@@ -154,7 +154,9 @@ def test_each_file_is_compressed_once(site: Site, monkeypatch: pytest.MonkeyPatc
     assert read == [PLOTLY]
 
 
-def test_files_of_the_page_are_compressed_before_the_first_visitor(site, monkeypatch):
+def test_files_of_the_page_are_compressed_before_the_first_visitor(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[str] = []
     monkeypatch.setattr(assets, "_compressed", lambda file: read.append(file.name) or (b"packed", "digest"))
 
@@ -219,7 +221,9 @@ def test_links_are_those_of_the_app_below_a_base_path() -> None:
     ],
     ids=["none", "list", "numbers", "no file", "gone"],
 )
-def test_without_the_script_in_streamlits_list_the_page_is_streamlits(listed, site, tmp_path, monkeypatch):
+def test_without_the_script_in_streamlits_list_the_page_is_streamlits(
+    listed: str, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = STATIC / "index.html"
     (tmp_path / "index.html").write_bytes(page.read_bytes())
     if listed:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from conftest_pages import words
+from conftest_pages import Opener, words
 
 from rankviz.store import NoSuchStudy
 from ui.work import auto_jobs
@@ -67,8 +67,8 @@ def test_a_job_that_was_deleted_is_forgotten(stopped: list[tuple[str, str]]) -> 
 
 @pytest.mark.parametrize(("there", "ended"), [((), ["a", "b"]), (("tab",), [])])
 def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does_not(
-    there, ended, stopped, monkeypatch
-):
+    there: tuple[str, ...], ended: list[str], stopped: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for job in ("a", "b"):
         auto_jobs.WAITING.begin(job, "owner", "tab")
     auto_jobs.WAITING.begin("c", "owner", "another")
@@ -78,7 +78,9 @@ def test_a_tab_that_has_gone_ends_what_it_waited_for_and_one_that_came_back_does
     assert [job for job, _ in stopped] == ended
 
 
-def test_a_run_known_to_be_slow_begins_when_the_controls_rest(open_page, monkeypatch):
+def test_a_run_known_to_be_slow_begins_when_the_controls_rest(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.auto_jobs.REST_SECONDS", 1e9)
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)

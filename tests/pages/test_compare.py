@@ -283,14 +283,18 @@ def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
 
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize(("metric", "curve"), [("P@5", "P"), ("MAP", "NDCG")])
-def test_the_curve_by_rank_is_of_the_chosen_metric_if_that_has_a_cut_off(metric, curve, open_page):
+def test_the_curve_by_rank_is_of_the_chosen_metric_if_that_has_a_cut_off(
+    metric: str, curve: str, open_page: Opener
+) -> None:
     app = open_page("compare", runs=digests(), view="By rank", metric=metric)
     drawn = next(trace for trace in figures(app)[1]["data"] if trace.get("name") == LINEAR)
     expected = [made()[0].metrics["vali"][f"{curve}@{k}"].mean() for k in range(1, 11)]
     assert decoded(drawn["y"]) == pytest.approx(expected)
 
 
-def test_the_present_model_is_sent_with_the_seeds_that_there_are(open_page, monkeypatch):
+def test_the_present_model_is_sent_with_the_seeds_that_there_are(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # AppTest has no sidebar, so another button sends as the sidebar's does
     monkeypatch.setattr("ui.compare.compare_controls.send_with_linear", lambda *_: send())
     app = open_page("train", m=10)
@@ -337,7 +341,9 @@ def test_a_model_is_compared_with_the_linear_one_over_all_folds_and_seeds(open_p
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_runs_too_long_to_wait_for_are_offered_and_compared_once_made(open_page, monkeypatch):
+def test_runs_too_long_to_wait_for_are_offered_and_compared_once_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
     app = with_linear(open_page)
     (offer,) = (one for one in app.button if "in the background" in one.label)
@@ -437,7 +443,9 @@ def test_the_first_of_models_that_differ_by_rounding_is_the_best() -> None:
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_a_model_is_not_called_the_only_one_while_another_trains(open_page, monkeypatch):
+def test_a_model_is_not_called_the_only_one_while_another_trains(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "ui.work.jobs._short", lambda costs: [c.spec for c in costs if c.spec.feature_map == "linear"]
     )
@@ -447,7 +455,9 @@ def test_a_model_is_not_called_the_only_one_while_another_trains(open_page, monk
     assert heading(app) == FIRST.format(label="Linear", state=TRAINING)
 
 
-def test_what_was_sent_can_be_let_go_before_it_is_made(open_page, monkeypatch):
+def test_what_was_sent_can_be_let_go_before_it_is_made(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
     app = with_linear(open_page)
     app.button(key="remove-all").click().run()

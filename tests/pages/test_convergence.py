@@ -34,7 +34,9 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     )
 
 
-def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the_axis(open_page):
+def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the_axis(
+    open_page: Opener,
+) -> None:
     app = open_page("convergence", m=10)
     assert app.selectbox(key="against").value == "cg"
     assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "CG iterations spent"
@@ -104,7 +106,9 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(open_page, data_set):
+def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page("convergence", data="edge", map="linear", loss="SVM-MAP", solver="cutting planes")
     assert "Newton cannot train SVM-MAP" in app.info[0].value
@@ -129,7 +133,9 @@ def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
 
 @pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize(("loss", "C"), [("hinge", 10), ("hinge", -15), ("logistic", 10)])
-def test_losses_at_the_ends_of_C(open_page, data_set, loss, C):
+def test_losses_at_the_ends_of_C(
+    open_page: Opener, data_set: Callable[[str], None], loss: str, C: int
+) -> None:
     data_set("small")
     app = open_page("convergence", data="edge", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,7 +101,9 @@ def test_the_query_of_the_address_is_shown(open_by_menu: Opener) -> None:
 
 
 @pytest.mark.parametrize(("folds", "gap"), [((1, 2, 4, 5), True), ((1, 2), False), ((2,), False)])
-def test_a_missing_fold_between_others_is_a_warning(open_by_menu, folds, gap):
+def test_a_missing_fold_between_others_is_a_warning(
+    open_by_menu: Opener, folds: tuple[int, ...], gap: bool
+) -> None:
     app = upload(open_by_menu("data"), ("letor.zip", archive(*folds)))
     said = [one.value for one in app.warning]
     assert len(said) == gap
@@ -154,7 +157,9 @@ def test_two_visitors_do_not_see_each_others_uploads(open_by_menu: Opener) -> No
         ("bad.gz", gzip.compress(text(DATA))[:-20], "bad.gz: a damaged file"),
     ],
 )
-def test_a_broken_upload_is_a_sentence_and_changes_nothing(name, content, said, open_by_menu, tmp_path):
+def test_a_broken_upload_is_a_sentence_and_changes_nothing(
+    name: str, content: bytes, said: str, open_by_menu: Opener, tmp_path: Path
+) -> None:
     app = open_by_menu("data", data="synthetic-demo", fold="Fold2")
     upload(app, (name, content))
     (error,) = app.error
@@ -167,7 +172,9 @@ def test_a_broken_upload_is_a_sentence_and_changes_nothing(name, content, said, 
     assert app.session_state["data"] == "good"
 
 
-def test_an_upload_to_a_full_disk_is_a_sentence(open_by_menu, monkeypatch):
+def test_an_upload_to_a_full_disk_is_a_sentence(
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -210,8 +217,8 @@ def test_knobs_make_a_data_set_that_is_chosen(open_by_menu: Opener, monkeypatch:
 
 
 def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(
-    open_by_menu, monkeypatch, tmp_path
-):
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "bounds.toml").write_text(f"upload_bytes = {len(text(DATA))}")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
     monkeypatch.setattr(Recipe, "make", lambda _: pytest.fail("made for nothing"))
@@ -222,7 +229,9 @@ def test_at_the_bound_of_all_visitors_a_sentence_comes_before_anything_is_made(
     assert with_sidebar(app) == ["synthetic-demo", "own"]
 
 
-def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(open_page, tmp_path):
+def test_a_link_writes_nothing_and_offers_to_make_the_data_set_that_it_names(
+    open_page: Opener, tmp_path: Path
+) -> None:
     app = open_page(data=SMALL.name)
     assert app.session_state["data"] == "synthetic-demo"
     assert SMALL.name in app.warning[0].value

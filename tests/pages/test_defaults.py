@@ -71,7 +71,9 @@ def test_they_are_made_where_visitors_log_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(monkeypatch):
+def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     defaults.main()
     (first,) = kept()
     defaults.main()
@@ -83,7 +85,9 @@ def test_they_are_made_again_after_a_change_of_the_code_and_replace_the_others(m
 
 
 @pytest.mark.usefixtures("small")
-def test_where_nothing_can_be_kept_that_is_said(tmp_path, monkeypatch, capsys):
+def test_where_nothing_can_be_kept_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKVIZ_RUNS", str(tmp_path / "file" / "runs"))
     defaults.main()

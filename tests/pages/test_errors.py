@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest_pages import APP, figures
+from conftest_pages import APP, Opener, figures
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
@@ -97,7 +97,9 @@ def test_a_stop_is_a_sentence_and_streamlit_s_own_signals_pass(faults: list[str]
 
 
 @pytest.mark.parametrize("place", ["headline", "show_limits"])
-def test_a_page_shows_its_faults_wherever_they_are(place, open_page, monkeypatch, faults):
+def test_a_page_shows_its_faults_wherever_they_are(
+    place: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, faults: list[str]
+) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("out of its mind")
 
@@ -116,7 +118,9 @@ def test_a_page_shows_its_faults_wherever_they_are(place, open_page, monkeypatch
 @pytest.mark.parametrize(
     "error", [DataError("a hole", expected="none", remedy="Fill it."), SettingError("m=0 must be more")]
 )
-def test_a_page_s_parts_outside_of_blocks_say_sentences_too(error, monkeypatch):
+def test_a_page_s_parts_outside_of_blocks_say_sentences_too(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: object) -> None:
         raise error
 
@@ -247,7 +251,9 @@ def test_what_is_pressed_while_a_page_is_drawn_that_ends_early_is_heard() -> Non
 
 
 @pytest.mark.parametrize(("of_a_fragment", "left"), [(False, {"drawn"}), (True, {"drawn", "earlier"})])
-def test_a_page_that_ends_early_drops_fragments_that_it_has_not_drawn(of_a_fragment, left, monkeypatch):
+def test_a_page_that_ends_early_drops_fragments_that_it_has_not_drawn(
+    of_a_fragment: bool, left: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = {"drawn", "earlier"}
     context = SimpleNamespace(
         fragment_ids_this_run=["drawn"] if of_a_fragment else None,

@@ -4,13 +4,14 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from conftest_pages import APP, Opener, shown, sound, words
 
 from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS, Capabilities
-from ui.controls.navigation import ENTRIES
+from ui.controls.navigation import ENTRIES, Entry
 
 pytestmark = pytest.mark.usefixtures("every_tab")
 
@@ -35,7 +36,9 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}])
-def test_ends_of_the_settings(page, ends, open_page, data_set):
+def test_ends_of_the_settings(
+    page: str, ends: dict[str, object], open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page(page, data="edge", m=5, **FEW.get(page, {}), **ends)
     assert app.session_state["c"] == ends["c"]
@@ -74,7 +77,9 @@ def test_no_popover_runs_its_page_when_it_closes() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_data_at_all_is_a_sentence(page, open_page, monkeypatch, tmp_path):
+def test_no_data_at_all_is_a_sentence(
+    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(folds_module, "BUNDLED", tmp_path)
     app = open_page(page)
     assert not shown(app)
@@ -83,7 +88,9 @@ def test_no_data_at_all_is_a_sentence(page, open_page, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
-def test_a_broken_file_is_a_sentence_with_its_line(entry, open_page, data_set, tmp_path):
+def test_a_broken_file_is_a_sentence_with_its_line(
+    entry: Entry, open_page: Opener, data_set: Callable[..., None], tmp_path: Path
+) -> None:
     data_set("tiny", copied=True)
     with (tmp_path / "data" / "edge" / "Fold1" / "train.txt").open("a") as file:
         file.write("2 qid:9 1:NaN 2:0.5\n")

@@ -1,6 +1,7 @@
 """A visitor's own system, known by its scores only, on every page; and the form that adds it."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,9 @@ def test_pages_say_which_part_is_missing(page: str, open_page: Opener) -> None:
     assert app.error or shown(app) or app.info or app.warning
 
 
-def test_a_system_beside_the_model_is_named_and_its_scores_have_no_training_time(kept, open_page):
+def test_a_system_beside_the_model_is_named_and_its_scores_have_no_training_time(
+    kept: list[RunSpec], open_page: Opener
+) -> None:
     app = open_page("train", m=10)
     app.selectbox(key="beside").select_index(1).run()
     assert app.metric[0].delta.endswith(" against my-system")
@@ -91,7 +94,9 @@ def test_a_fold_without_its_scores_is_said_and_nothing_is_offered(page: str, ope
 
 
 @pytest.mark.parametrize("page", ["home", "runs", "what_if"])
-def test_pages_say_what_equal_scores_make(page, open_page, monkeypatch):
+def test_pages_say_what_equal_scores_make(
+    page: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def moved(*given: Any, **how: Any) -> Any:
         return compared(*given, **how)[0], {"NDCG@10": 0.9876}
 
@@ -102,7 +107,9 @@ def test_pages_say_what_equal_scores_make(page, open_page, monkeypatch):
     assert "in the order of the file NDCG@10 would be 0.988 instead of" in words(app).replace("\u2060", "")
 
 
-def test_an_imported_system_is_not_trained_again(kept, open_page, tmp_path):
+def test_an_imported_system_is_not_trained_again(
+    kept: list[RunSpec], open_page: Opener, tmp_path: Path
+) -> None:
     export_runs(run_store(), [kept[0].hash], visitor(), tmp_path / "runs.rankviz")
     run_store().marks.delete(visitor(), [kept[0].hash])
     import_runs(run_store(), tmp_path / "runs.rankviz", visitor())

@@ -1,5 +1,7 @@
 """Home, Train and NDCG against m: what they show is what the library computes."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,7 +53,9 @@ def test_home_shows_what_the_library_computes(open_page: Opener) -> None:
     assert [shown[0], shown[-1]] == pytest.approx(values)
 
 
-def test_home_makes_its_figure_once_for_equal_settings(open_page, monkeypatch):
+def test_home_makes_its_figure_once_for_equal_settings(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[int | None] = []
     own = metric_vs_m.metric_figure
 
@@ -106,7 +110,9 @@ def test_precision_can_be_drawn_instead(open_page: Opener) -> None:
     assert {"P@5", "NDCG@10"} <= {one.label for one in app.metric}
 
 
-def test_data_folders_can_be_named_on_the_command_line(open_page, tmp_path, monkeypatch):
+def test_data_folders_can_be_named_on_the_command_line(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fold = tmp_path / "roots" / "mine" / "Fold1"
     fold.mkdir(parents=True)
     for number, name in enumerate(("train", "vali", "test")):
@@ -152,7 +158,9 @@ def test_readings_say_what_holds_at_every_m(verdicts: dict[int, int], words: str
         ({5: 0, 10: 1}, "Nyström at m = 10 is better than the exact kernel"),
     ],
 )
-def test_the_heading_says_from_which_m_on_there_is_no_difference(verdicts, words):
+def test_the_heading_says_from_which_m_on_there_is_no_difference(
+    verdicts: dict[int, int], words: str
+) -> None:
     assert together({clause(verdicts, "the exact kernel"): ["Nyström"]}) == words
 
 

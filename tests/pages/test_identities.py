@@ -127,7 +127,9 @@ def everything(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", LINKS)
 @pytest.mark.usefixtures("every_tab")
-def test_a_page_shows_the_same_whatever_was_looked_at_before(page, open_page, data_set):
+def test_a_page_shows_the_same_whatever_was_looked_at_before(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     """A key that lacks something gives one link what another one was shown."""
     data_set("small")
     alone = []

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from conftest_jobs import ended
-from conftest_pages import figures, words
+from conftest_pages import Opener, figures, words
 
 from rankviz import RunRecord, RunSpec, execute
 from rankviz.datasets.archives import Upload
@@ -58,7 +58,9 @@ def imported(record: RunRecord) -> str:
     )
 
 
-def test_train_shows_nobody_an_imported_run(open_page, as_visitor, honest):
+def test_train_shows_nobody_an_imported_run(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     as_visitor(ME)
     imported(honest)
     for secret in (YOU, ME):
@@ -72,7 +74,9 @@ def test_train_shows_nobody_an_imported_run(open_page, as_visitor, honest):
     assert LIE not in app.session_state
 
 
-def test_runs_calls_it_imported_and_best_is_what_was_made_here(open_page, as_visitor, honest):
+def test_runs_calls_it_imported_and_best_is_what_was_made_here(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     me = as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs")
@@ -96,7 +100,9 @@ def test_runs_calls_it_imported_and_best_is_what_was_made_here(open_page, as_vis
     assert app.button(key="runs-open").label == "Open in Train"
 
 
-def test_training_again_says_whether_figures_agree(open_page, as_visitor, honest):
+def test_training_again_says_whether_figures_agree(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     as_visitor(ME)
     digest = imported(honest)
     app = open_page("runs", **SETTINGS)
@@ -114,7 +120,9 @@ def test_training_again_says_whether_figures_agree(open_page, as_visitor, honest
     assert not app.warning
 
 
-def test_what_train_does_not_offer_is_trained_again_in_the_background(open_page, as_visitor, honest):
+def test_what_train_does_not_offer_is_trained_again_in_the_background(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     me = as_visitor(ME)
     odd = replace(honest, spec=honest.spec.but(C=0.3, n_components=7))
     digest = imported(odd)
@@ -132,7 +140,9 @@ def test_what_train_does_not_offer_is_trained_again_in_the_background(open_page,
     assert (states[odd.spec.hash], states[digest]) == ("done", "imported")
 
 
-def test_compare_calls_it_imported(open_page, as_visitor, honest):
+def test_compare_calls_it_imported(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     me = as_visitor(ME)
     digest = imported(honest)
     run_store().records.keep([honest], me)
@@ -144,7 +154,9 @@ def test_compare_calls_it_imported(open_page, as_visitor, honest):
     assert "2 runs left out" in words(open_page("compare", runs=f"{honest.spec.hash},{digest}"))
 
 
-def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(open_page, as_visitor, honest):
+def test_a_note_or_tags_beyond_their_bounds_are_a_sentence(
+    open_page: Opener, as_visitor: Callable[[str], str], honest: RunRecord
+) -> None:
     me = as_visitor(ME)
     other = replace(honest, spec=honest.spec.but(C=1.0))
     run_store().records.keep([honest, other], me)

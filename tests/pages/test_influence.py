@@ -69,7 +69,9 @@ def test_costs_at_the_edges_of_data(kind: str, open_page: Opener, data_set: Call
         assert "grades up to 4" in app.info[0].value
 
 
-def test_values_that_are_all_alike_have_no_best_one(open_page, data_set):
+def test_values_that_are_all_alike_have_no_best_one(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     """NDCG@10 of queries of fewer than ten documents is 0, whatever the model, by LETOR's definition."""
     data_set("tiny")
     app = open_page("influence", map="linear", data="edge")

@@ -1,6 +1,7 @@
 """Test the starting settings of data sets, and the way back to earlier ones."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,7 +97,9 @@ def test_there_and_back_again_is_as_before() -> None:
     assert not set(app.query_params) - {"v"}
 
 
-def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(monkeypatch):
+def test_what_the_new_set_has_no_setting_for_stays_and_is_in_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = sidebar_alone(data="edge")
     monkeypatch.setattr("ui.controls.sidebar._start", lambda dataset: ("", {}))
     app.selectbox(key="data").set_value("synthetic-demo").run()
@@ -131,7 +134,9 @@ def test_large_data_sets_are_not_read_for_it(monkeypatch: pytest.MonkeyPatch) ->
     assert now(sidebar_alone(data="edge")) == USUAL
 
 
-def test_data_that_cannot_be_read_leave_the_sidebar_whole(tmp_path, data_set):
+def test_data_that_cannot_be_read_leave_the_sidebar_whole(
+    tmp_path: Path, data_set: Callable[..., None]
+) -> None:
     data_set("small", copied=True)
     (tmp_path / "data" / "edge" / "Fold1" / "train.txt").write_text("nonsense\n")
     app = sidebar_alone(data="edge")

@@ -3,10 +3,12 @@
 import shutil
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +48,9 @@ def shown_until_done(app: AppTest, seconds: float = 180) -> None:
         app.run()
 
 
-def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(open_page, monkeypatch):
+def test_a_run_slower_than_predicted_goes_on_as_a_job_that_can_be_stopped(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     assert not figures(app)
@@ -107,7 +111,9 @@ def test_what_is_ready_is_drawn_and_said_while_a_hard_run_goes_on(open_page: Ope
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_a_figure_without_points_says_what_starts_its_runs(open_page, monkeypatch):
+def test_a_figure_without_points_says_what_starts_its_runs(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
     app = open_page("ndcg_vs_m", upto=10)
     assert NO_POINT_ASKED in words(app)
@@ -124,7 +130,9 @@ def test_a_figure_without_points_says_what_starts_its_runs(open_page, monkeypatc
         ("convergence", {"cs": "2^0"}, "CG iterations"),
     ],
 )
-def test_pages_of_many_runs_show_those_that_are_there(open_page, monkeypatch, name, asked, said):
+def test_pages_of_many_runs_show_those_that_are_there(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, name: str, asked: dict[str, Any], said: str
+) -> None:
     monkeypatch.setattr(
         "ui.work.jobs._short",
         lambda costs: [
@@ -186,7 +194,9 @@ def test_a_job_says_which_run_goes_on_and_about_how_long() -> None:
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(open_page, monkeypatch):
+def test_what_another_visitor_has_asked_for_is_waited_for_and_cannot_be_stopped(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", -1.0)
     app = open_page("train", m=10)
     app.button(key=next(one.key for one in app.button if "background" in one.label)).click().run()
@@ -211,8 +221,12 @@ def no_database(runs: Path) -> None:
     ("damage", "why"), [(below_a_file, "it cannot be opened"), (no_database, "the file is not a database")]
 )
 def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
-    open_page, tmp_path, monkeypatch, damage, why
-):
+    open_page: Opener,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], None],
+    why: str,
+) -> None:
     damage(tmp_path / "runs")
     assert figures(open_page("train", m=10))
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
@@ -227,7 +241,9 @@ def test_where_no_job_can_be_kept_pages_make_their_runs_and_say_why(
     assert not app.error
 
 
-def test_runs_have_less_time_while_a_page_of_another_session_runs(open_page, monkeypatch):
+def test_runs_have_less_time_while_a_page_of_another_session_runs(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given: list[tuple[str, float]] = []
 
     def note(*_: RunSpec, seconds: float, **__: object) -> None:
@@ -254,7 +270,9 @@ def test_runs_have_less_time_while_a_page_of_another_session_runs(open_page, mon
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_a_job_beyond_the_bound_of_its_visitor_is_a_sentence(open_page, monkeypatch, tmp_path):
+def test_a_job_beyond_the_bound_of_its_visitor_is_a_sentence(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "bounds.toml").write_text("live_jobs_each = 1")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "bounds.toml"))
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
@@ -270,7 +288,9 @@ def test_a_job_beyond_the_bound_of_its_visitor_is_a_sentence(open_page, monkeypa
 
 
 @pytest.mark.usefixtures("sleepers")
-def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(open_page, monkeypatch):
+def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     first = app.query_params["job"]
@@ -284,7 +304,9 @@ def test_a_job_that_nobody_asked_for_ends_when_its_visitor_moves_on(open_page, m
     assert jobs().status(first).state == "stopped"
 
 
-def test_a_job_that_was_stopped_does_not_begin_again_unasked(open_page, monkeypatch):
+def test_a_job_that_was_stopped_does_not_begin_again_unasked(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     app = open_page("train", m=10)
     next(button for button in app.button if button.label == "Stop the job").click().run()
@@ -318,7 +340,9 @@ def test_a_link_to_a_job_that_does_not_exist_says_so_once(open_page: Opener, pag
 
 @pytest.mark.usefixtures("sleepers")
 @pytest.mark.parametrize("news", ["{", "[]", '{"digest": 7}', "[" * 100_000])
-def test_a_job_whose_progress_cannot_be_read_stops_no_page(open_page, monkeypatch, news):
+def test_a_job_whose_progress_cannot_be_read_stops_no_page(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, news: str
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_LIMIT", -1.0)
     first = open_page("train", m=10).query_params["job"]
     assert run_store().queue.take("a worker that makes it")

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,9 @@ def test_errors_are_the_librarys(open_page: Opener, label: str, norm: str) -> No
 @pytest.mark.parametrize(
     ("model", "said"), [("linear", "has no kernel"), ("exact kernel", "uses the exact kernel")]
 )
-def test_other_models_still_show_kernels(open_page, quick, model, said):
+def test_other_models_still_show_kernels(
+    open_page: Opener, quick: dict[str, Any], model: str, said: str
+) -> None:
     app = open_page("kernel_approximation", map=model, **quick)
     assert said in words(app)
     assert [
@@ -112,7 +115,9 @@ def test_variants_are_drawn_when_asked_for(open_page: Opener, quick: dict[str, A
     assert [named_figures(app)[key] for key in ROWS] == [before[key] for key in ROWS]
 
 
-def test_draws_that_take_long_follow(open_page, quick, monkeypatch):
+def test_draws_that_take_long_follow(
+    open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page is run again until all are there; what it shows in the end is the same."""
     at_once = figures(open_page("kernel_approximation", **quick | {"draws": 3}))
     computations._kept_errors.clear()
@@ -275,7 +280,9 @@ def test_the_sentence_counts_the_exact_top_ten(open_page: Opener) -> None:
     assert app.header[0].value.endswith(f"; {kept[0]} and {kept[1]} of the exact top ten in query 155.")
 
 
-def test_m_moves_all_rows_and_trains_nothing(open_page, quick, monkeypatch):
+def test_m_moves_all_rows_and_trains_nothing(
+    open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("kernel_approximation", data=quick["data"], m=25, draws=1)
     before, said = named_figures(app), app.header[0].value
 
@@ -341,7 +348,9 @@ def test_queries_without_pairs_say_so(kind: str, open_page: Opener, data_set: Ca
     assert ("no preference pairs" in without_nan(app)) == (kind != "one query")
 
 
-def test_missing_models_leave_the_first_rows(open_page, quick, monkeypatch):
+def test_missing_models_leave_the_first_rows(
+    open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "ui.study.kernel_approximation_rows.run_or_submit", lambda specs, **_: [None] * len(specs)
     )
@@ -362,7 +371,9 @@ def without_nan(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("kind", ["one document", "all-zero features"])
-def test_data_at_the_edges_in_every_tab(kind, open_page, tmp_path, monkeypatch):
+def test_data_at_the_edges_in_every_tab(
+    kind: str, open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With m = 500, more than there are documents."""
     folder = tmp_path / "edges" / "edge" / "Fold1"
     folder.mkdir(parents=True)
@@ -378,7 +389,9 @@ def test_data_at_the_edges_in_every_tab(kind, open_page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
-def test_ends_of_gamma_have_words(open_page, data_set, g, said):
+def test_ends_of_gamma_have_words(
+    open_page: Opener, data_set: Callable[[str], None], g: int, said: str
+) -> None:
     data_set("small")
     link = QUICK | {"data": "edge", "g": g, "c": 10}
     assert said in without_nan(open_page("kernel_approximation", **link))
@@ -391,7 +404,9 @@ def test_ends_of_gamma_have_words(open_page, data_set, g, said):
         *((kernel, "Spectrum") for kernel in ("Laplacian", "linear")),
     ],
 )
-def test_every_kernel_in_every_tab(open_page, data_set, kernel, view):
+def test_every_kernel_in_every_tab(
+    open_page: Opener, data_set: Callable[[str], None], kernel: str, view: str
+) -> None:
     data_set("small")
     app = open_page("kernel_approximation", data="edge", kernel=kernel, view=view, **QUICK)
     text = without_nan(app)
@@ -406,7 +421,9 @@ def test_every_kernel_in_every_tab(open_page, data_set, kernel, view):
     assert app.button_group(key="also").options == ["k-means++ landmarks"], "at right angles: RBF alone"
 
 
-def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(open_page, data_set):
+def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("all-zero features")
     link = {"data": "edge", "kernel": "linear", "m": 5}
     assert "Every entry of K is 0" in without_nan(open_page("kernel_approximation", view="Spectrum", **link))
@@ -415,7 +432,9 @@ def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(open_page, data_set):
 
 
 @pytest.mark.parametrize("view", ["Residuals of one query", "Numbers"])
-def test_a_third_map_is_drawn_everywhere(open_page, monkeypatch, data_set, view):
+def test_a_third_map_is_drawn_everywhere(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, data_set: Callable[[str], None], view: str
+) -> None:
     data_set("small")
     third = replace(FEATURE_MAPS["fourier"], label="third map")
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
@@ -432,7 +451,9 @@ def test_a_third_map_is_drawn_everywhere(open_page, monkeypatch, data_set, view)
     assert app.button_group(key="also").options == ["k-means++ landmarks", *told]
 
 
-def test_models_of_other_methods_are_of_their_maps(open_page, quick, monkeypatch):
+def test_models_of_other_methods_are_of_their_maps(
+    open_page: Opener, quick: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("kernel_approximation", method=METHODS["factorized"].label, **quick)
     assert "the current model" in lines(named_figures(app)["kernel-error"])
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
@@ -508,7 +529,9 @@ def test_the_race_says_what_it_asks() -> None:
     )
 
 
-def test_figures_are_made_once_for_equal_settings_and_anew_for_others(open_page, data_set, monkeypatch):
+def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data_set("small")
     made: list[str] = []
     for name in ("matrices", "plane", "draws", "rankings"):
@@ -538,7 +561,9 @@ def test_figures_are_made_once_for_equal_settings_and_anew_for_others(open_page,
         assert Counter(made) == anew, settings
 
 
-def test_the_errors_of_a_draw_are_computed_once_for_visitors_who_come_together(open_page, monkeypatch):
+def test_the_errors_of_a_draw_are_computed_once_for_visitors_who_come_together(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[computations.Comparison] = []
     own, computed = computations.errors, list[int]()
 

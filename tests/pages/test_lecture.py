@@ -389,7 +389,9 @@ def test_what_if_can_be_changed_in_no_locked_view(open_page: Opener) -> None:
         assert [one.disabled for one in popovers if one.label in ("Edit", "Add", "Leave out")] == [fixed] * 3
 
 
-def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(open_by_menu, open_page):
+def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
+    open_by_menu: Opener, open_page: Opener
+) -> None:
     app = open_by_menu("lecture")
     app.button(key="lecture-example").click().run()
     app.toggle(key="locked-2-1").set_value(True).run()
@@ -405,8 +407,8 @@ def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(open_by_menu,
 
 
 def test_the_lecturer_sees_a_histogram_of_the_gaps_at_a_view_until_the_class_is_closed(
-    open_page, monkeypatch
-):
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lecture = Sequence("L", (View("lessons", {"lesson": "alpha"}), View("train", {})))
     code = CLASSES.open(lecture.packed(), "lecturer", "")
     for student in "abc":
@@ -442,7 +444,9 @@ def test_a_wrong_link_says_so_and_shows_the_page(open_page: Opener, wrong: dict[
     assert app.title
 
 
-def test_the_lecturer_sees_the_class_and_a_participant_its_views(open_by_menu, open_page):
+def test_the_lecturer_sees_the_class_and_a_participant_its_views(
+    open_by_menu: Opener, open_page: Opener
+) -> None:
     app = open_by_menu("lecture")
     app.button(key="lecture-example").click().run()
     app.button(key="open-class").click().run()
@@ -496,7 +500,9 @@ def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener
     assert ["large=true" in one for one in starts] == [True]
 
 
-def test_a_lecturer_finds_the_open_class_again_after_a_reload(open_page, monkeypatch):
+def test_a_lecturer_finds_the_open_class_again_after_a_reload(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lecture, "visitor", lambda: "lecturer")
     packed = Sequence("Found again", example().views).packed()
     app = open_page("lecture", seq=packed, at="0")
@@ -561,7 +567,9 @@ def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
     assert view.query["data"] == "synthetic-demo"
 
 
-def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(open_page, monkeypatch):
+def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = opened(open_page("train", m="10"), "share-and-presets")
     first.sidebar.button(key="add-view").click().run()
     assert any(COOKIE in one.proto.body for one in first.sidebar.get("html"))
@@ -582,7 +590,9 @@ def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(open_page, mo
     assert len(stranger.text_area) == 3
 
 
-def test_made_up_visitors_push_out_only_lectures_of_their_own_network(monkeypatch):
+def test_made_up_visitors_push_out_only_lectures_of_their_own_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def keep(visitor: str, address: str) -> None:
         monkeypatch.setattr(sequence, "st", SimpleNamespace(session_state={}))
         monkeypatch.setattr(sequence, "visitor", lambda: visitor)

@@ -64,7 +64,9 @@ def test_what_a_link_says_wrongly_is_reported(open_by_menu: Opener, key: str, va
 
 
 @pytest.mark.parametrize("name", ["nosuch", "10", "0"])
-def test_an_unknown_lesson_is_named_once_and_the_menu_stays_where_it_is(open_by_menu, name):
+def test_an_unknown_lesson_is_named_once_and_the_menu_stays_where_it_is(
+    open_by_menu: Opener, name: str
+) -> None:
     app = open_by_menu("lessons", lesson=name)
     assert [f"“{name}”" in one.value for one in app.toast] == [True]
     assert not app.warning
@@ -216,7 +218,9 @@ def test_the_playground_reads_the_documents_of_every_lesson(links: dict[str, str
         ("alpha", {"map": "linear", "loss": "squared hinge", "c": -5}),
     ],
 )
-def test_a_link_opens_its_page_in_the_same_state(links, open_by_menu, lesson, settings):
+def test_a_link_opens_its_page_in_the_same_state(
+    links: dict[str, str], open_by_menu: Opener, lesson: str, settings: dict[str, object]
+) -> None:
     page, _, query = links[lesson].partition("?")
     params = dict(parse_qsl(query))
     assert {name: params[name] for name in settings} == {name: str(one) for name, one in settings.items()}

@@ -1,6 +1,8 @@
 """Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest_pages import APP, Opener, shown, words
@@ -47,7 +49,9 @@ def warned(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize(("page", "link", "reported"), OF_PAGES)
-def test_what_a_page_does_not_offer_is_said(page, link, reported, open_whole):
+def test_what_a_page_does_not_offer_is_said(
+    page: str, link: dict[str, str], reported: tuple[str, ...], open_whole: Opener
+) -> None:
     app = open_whole(page, m=10, **link)
     for one in reported:
         assert one in warned(app)
@@ -96,7 +100,9 @@ OF_STATES = [
 
 
 @pytest.mark.parametrize(("page", "state"), OF_STATES)
-def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(page, state, open_page, data_set):
+def test_what_a_page_was_set_to_is_in_its_address_and_comes_back(
+    page: str, state: dict[str, str], open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page(page, **{"m": "10"} | state)
     assert not app.warning
@@ -154,7 +160,9 @@ def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> 
     assert "ignores gamma = inf in its link." in words(open_whole("convergence", gamma="inf"))
 
 
-def test_a_data_set_may_have_a_name_like_a_number(open_whole, made_sets, tmp_path, monkeypatch):
+def test_a_data_set_may_have_a_name_like_a_number(
+    open_whole: Opener, made_sets: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(made_sets("small") / "edge", tmp_path / "data" / "Nan")
     monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "data"))
     assert open_whole("data", data="Nan").selectbox(key="data").value == "Nan"
@@ -166,7 +174,9 @@ def test_what_a_page_does_not_read_is_cut_too(open_whole: Opener) -> None:
     assert "9" * 41 not in words(app)
 
 
-def test_of_a_page_that_waits_for_its_model_the_link_is_not_called_ignored(open_whole, monkeypatch):
+def test_of_a_page_that_waits_for_its_model_the_link_is_not_called_ignored(
+    open_whole: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ui.work.jobs.LIVE_SECONDS", 0.0)
     app = open_whole("what_if", m=25, c=3, changes="x_2")
     assert NOT_READ_YET.format(named="changes = x_2") in words(app)

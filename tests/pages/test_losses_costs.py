@@ -37,7 +37,9 @@ def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     assert "× μ by query · Newton-YUAN · " in words(app)
 
 
-def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page, data_set):
+def test_a_solver_that_does_not_serve_the_loss_is_refused(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page(data="edge", m=5, loss="hinge", solver="L-BFGS (SciPy)")
     assert "choose solver='newton'" in app.error[0].value
@@ -63,7 +65,9 @@ def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sente
 
 
 @pytest.mark.parametrize("page", READING)
-def test_every_page_shows_a_loss_of_scores_or_says_why_not(page, open_page, data_set):
+def test_every_page_shows_a_loss_of_scores_or_says_why_not(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page(page, data="edge", m=10, loss="ListNet")
     assert app.session_state["loss"] == "listnet"

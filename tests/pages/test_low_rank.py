@@ -1,12 +1,12 @@
 """Low rank: its headline is what the library computes from the same spec; its sentences."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest_pages import Opener, figures, words
-from runs_once import Told
+from runs_once import RunsOnce, Told
 from test_home_train import lines
 
 from rankviz import Fold, RunSpec, execute
@@ -98,7 +98,9 @@ def test_cutting_to_rank_k_is_told_for_one_query_and_for_all(open_page: Opener) 
 
 
 @pytest.mark.parametrize("kind", ["tiny", "one document", "one grade", "all-zero features"])
-def test_data_at_the_edges_have_their_sentence_or_their_figures(kind, open_page, data_set):
+def test_data_at_the_edges_have_their_sentence_or_their_figures(
+    kind: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set(kind)
     app = open_page("low_rank", data="edge", map="linear")
     for view in TABS:
@@ -131,7 +133,9 @@ def test_a_reason_is_shown_with_its_figures_and_no_other(reason: str, open_page:
     assert trained_for_this == (reason == "Squared hinge: a law")
 
 
-def test_only_what_is_shown_is_trained(open_page, runs_once, monkeypatch):
+def test_only_what_is_shown_is_trained(
+    open_page: Opener, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[RunSpec] = []
 
     def noted(specs: Iterable[RunSpec], callback: Callback, *, fold: Fold) -> Iterator[Told]:
@@ -204,7 +208,9 @@ def test_nothing_to_show_has_its_reason() -> None:
         (1, 1, 1, 0.9, "allow only rank 1"),
     ],
 )
-def test_shuffled_values_are_said_to_matter_only_where_they_differ(k, shuffled, allowed, share, said):
+def test_shuffled_values_are_said_to_matter_only_where_they_differ(
+    k: int, shuffled: int, allowed: int, share: float, said: str
+) -> None:
     needs = pd.DataFrame({"k": [k] * 2, "k_shuffled": [shuffled] * 2, "largest_rank": [allowed] * 2})
     text = shuffled_reading(needs, share)
     assert said in text

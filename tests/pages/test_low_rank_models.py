@@ -124,7 +124,9 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Call
         ([9, 3], [1.0, 2.0], "here the regularised one needs fewer iterations and the factorised one less "),
     ],
 )
-def test_a_model_that_leads_in_both_is_named_once(iterations, seconds, said):
+def test_a_model_that_leads_in_both_is_named_once(
+    iterations: list[int], seconds: list[float], said: str
+) -> None:
     ends = {"model": ["factorized", "regularized"], "iteration": iterations, "seconds": seconds}
     assert said in of_the_paper(pd.DataFrame(ends | {"label": ["a", "b"], "printed": True, "above": 0.0}))
 
@@ -159,7 +161,9 @@ def test_sweeps_are_compared_with_the_plain_hinge(sweep: str, open_page: Opener)
         assert f"near the plain model with the hinge ({plain:.3f})" in text
 
 
-def test_a_sweep_is_drawn_before_its_plain_model_is_there(open_page, monkeypatch):
+def test_a_sweep_is_drawn_before_its_plain_model_is_there(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "ui.study.low_rank_models.refusal", lambda spec: "too large" if spec.method == "ranksvm" else ""
     )
@@ -222,7 +226,9 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
             assert APPEARS.removeprefix("{what}") in words(app)
 
 
-def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(open_page, data_set, monkeypatch):
+def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data_set("small")
     monkeypatch.setattr("ui.study.low_rank_models.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
@@ -230,7 +236,9 @@ def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(open_page, data
     assert len(figures(app)[2]["data"]) == 3
 
 
-def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(open_page, monkeypatch):
+def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "ui.study.low_rank_models.refusal", lambda spec: "too large" if spec.method == "factorized" else ""
     )
@@ -240,7 +248,9 @@ def test_what_does_not_fit_into_memory_is_said_and_the_rest_stays(open_page, mon
 
 
 @pytest.mark.parametrize("kind", ["tiny", "one grade", "all-zero features"])
-def test_data_at_the_edges_have_their_sentence_or_their_figures(kind, open_page, data_set):
+def test_data_at_the_edges_have_their_sentence_or_their_figures(
+    kind: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set(kind)
     app = open_page("low_rank", data="edge", map="linear")
     for view in TABS:
@@ -252,7 +262,9 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(kind, open_page,
             assert len(figures(app)) >= 3
 
 
-def test_models_are_shown_where_the_sidebars_has_no_dual_variables(open_page, data_set):
+def test_models_are_shown_where_the_sidebars_has_no_dual_variables(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page("low_rank", data="edge", costs="λ as below", lam="0, 0, 0", **LINK)
     for view in TABS:

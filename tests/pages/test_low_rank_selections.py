@@ -1,6 +1,7 @@
 """Low rank: selected queries that a tab does not have, and selections that another data set has not."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from conftest_pages import Opener, figures, words
@@ -38,7 +39,9 @@ def test_queries_here_and_above_are_compared_in_words() -> None:
     assert "All matrices are 0" in none_counted(0)
 
 
-def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(open_page, data_set):
+def test_a_query_of_another_data_set_is_not_looked_for_in_the_staircase(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("five grades")
     app = open_page("low_rank", data="synthetic-demo", map="linear", block=87)
     assert "Query 87: " in words(app)
@@ -75,7 +78,9 @@ def test_every_passage_on_why_is_of_the_selected_queries(open_page: Opener) -> N
         assert "Median over 1 query. Lines" in words(app)
 
 
-def test_a_selection_stays_with_its_data_set_and_fold(open_by_menu, data_set):
+def test_a_selection_stays_with_its_data_set_and_fold(
+    open_by_menu: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("five grades")
     app = open_by_menu("low_rank", data="edge", map="linear", picked="1.2")
     assert "**2 of 2 queries selected**" in words(app)
@@ -97,8 +102,8 @@ def test_a_selection_stays_with_its_data_set_and_fold(open_by_menu, data_set):
 
 
 def test_the_address_drops_a_selection_of_other_data_before_anything_is_trained(
-    open_page, data_set, monkeypatch
-):
+    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data_set("five grades")
     app = open_page("low_rank", data="edge", map="linear", picked="1.2")
     monkeypatch.setattr("ui.study.low_rank.linked", lambda *_: None)  # as while a job is running

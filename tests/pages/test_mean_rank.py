@@ -1,5 +1,7 @@
 """Pages by metrics that runs lack: one of which less is better, and one of the visitor's own."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,7 +37,9 @@ def said(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(page, open_page, data_set):
+def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page(page, data="edge", m=10, upto=25, metric=LESS)
     assert not app.error, [one.value for one in app.error]
@@ -174,7 +178,9 @@ WITH_METRIC = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", *OF
 
 
 @pytest.mark.parametrize("page", WITH_METRIC)
-def test_own_gains_are_computed_on_every_page(page, open_page, data_set):
+def test_own_gains_are_computed_on_every_page(
+    page: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=SAME)
     assert not own.exception

@@ -23,7 +23,9 @@ def test_methods_are_listed_before_any_is_trained(open_page: Opener) -> None:
     assert "NDCG@10" not in table(app)
 
 
-def test_ticked_methods_are_trained_and_compared_with_the_baseline(open_page, monkeypatch):
+def test_ticked_methods_are_trained_and_compared_with_the_baseline(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(methods, "_ticked", lambda: ["huber"])
     app = open_page("methods", **LINK)
     shown = table(app)

@@ -48,14 +48,18 @@ def test_home_leads_a_student_to_the_field_for_the_code_of_a_class(open_page: Op
 
 
 @pytest.mark.parametrize("asked", ["a/no-such-page", "/", "  ", " train ", "../train/", "x\n/ "])
-def test_an_address_that_no_page_can_have_is_no_fault(asked, open_by_menu, monkeypatch):
+def test_an_address_that_no_page_can_have_is_no_fault(
+    asked: str, open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(PagesManager, "intended_page_name", asked)
     app = open_by_menu("home", m=5)
     assert not app.exception
     assert len(app.get("page_link")) >= len(ENTRIES) - 1
 
 
-def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(open_by_menu, monkeypatch):
+def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(
+    open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(PagesManager, "intended_page_name", "no-such-page")
     app = open_by_menu("home", m=5)
     assert app.title[0].value == words.NO_PAGE
@@ -64,7 +68,9 @@ def test_an_unknown_address_keeps_the_sidebar_and_lists_the_pages(open_by_menu, 
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_home_links_to_the_documentation_where_a_copy_is(there, open_page, tmp_path, monkeypatch):
+def test_home_links_to_the_documentation_where_a_copy_is(
+    there: bool, open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copy = tmp_path / "index.html"
     if there:
         copy.write_text("<html></html>")

@@ -94,7 +94,9 @@ def test_the_exact_kernel_can_be_switched_off_and_the_test_part_revealed(open_pa
     assert "· test" in words(app)
 
 
-def test_an_exact_kernel_that_does_not_fit_is_left_out(open_page, monkeypatch):
+def test_an_exact_kernel_that_does_not_fit_is_left_out(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(predicted: object) -> None:
         raise DataError("training needs about 9 GB of memory", expected="at most 5 GB", remedy="Take less.")
 
@@ -147,7 +149,9 @@ def test_agreement_of_little() -> None:
     assert "no query to compare" in agreement(errors_at(5, {"nystroem": [0.5]}), 10)
 
 
-def test_a_third_approximation_has_a_curve_and_is_told_about(open_page, monkeypatch):
+def test_a_third_approximation_has_a_curve_and_is_told_about(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # one that draws nothing: it is told no seed
     kind = FEATURE_MAPS["nystroem"]
     settings = tuple(setting for setting in kind.settings if setting is not SEED)

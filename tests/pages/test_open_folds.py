@@ -15,7 +15,7 @@ import pytest
 import streamlit as st
 from conftest_pages import part
 from streamlit.delta_generator import DeltaGenerator
-from test_data import text, upload, with_sidebar
+from test_data import Opener, text, upload, with_sidebar
 
 from rankviz.datasets import Dataset, Fold, RankingData, make_data, normalise, open_fold
 from ui.work.folds import FOLDS, IDLE_SECONDS, FoldKey, FoldMemory, nbytes
@@ -128,7 +128,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[RankingData]]:
     return parts
 
 
-def test_removing_an_upload_lets_its_folds_go(open_by_menu, opened):
+def test_removing_an_upload_lets_its_folds_go(
+    open_by_menu: Opener, opened: list[weakref.ref[RankingData]]
+) -> None:
     app = upload(open_by_menu("data"), ("own.txt", OWN))
     assert [one() is not None for one in opened] == [True] * 3
     app.button(key="remove-upload").click()
@@ -138,7 +140,9 @@ def test_removing_an_upload_lets_its_folds_go(open_by_menu, opened):
 
 
 @pytest.mark.parametrize("page", ["data", "train"])
-def test_buttons_hold_no_fold_but_make_files_of_it(page, open_by_menu, opened, monkeypatch):
+def test_buttons_hold_no_fold_but_make_files_of_it(
+    page: str, open_by_menu: Opener, opened: list[weakref.ref[RankingData]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[Callable[[], str | bytes]] = []  # Streamlit keeps them for as long as a visitor may come back
 
     def note(*arguments: Any, **_: Any) -> None:

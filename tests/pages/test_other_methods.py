@@ -111,7 +111,13 @@ def test_three_models_of_which_the_sidebar_has_one(method: str, open_page: Opene
 
 @each_method
 @pytest.mark.parametrize("view", ["Learning curves", "Sensitivity"])
-def test_curves_and_sweeps_go_on_from_the_sidebars_model(method, view, open_page, data_set, monkeypatch):
+def test_curves_and_sweeps_go_on_from_the_sidebars_model(
+    method: str,
+    view: str,
+    open_page: Opener,
+    data_set: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data_set("small")
     monkeypatch.setattr("ui.study.low_rank_sweeps.FACTORS", (1, 2))
     app = open_page("low_rank", data="edge", view=view, fseeds=1, method=METHODS[method].label, **LINK)
@@ -160,7 +166,9 @@ def test_train_lists_the_thresholds_of_grades(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])
-def test_convergence_says_that_no_objective_is_fixed(method, open_page, data_set):
+def test_convergence_says_that_no_objective_is_fixed(
+    method: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page("convergence", data="edge", m=10, method=method, reweight=10)
     assert len(figures(app)) == 1
@@ -175,7 +183,9 @@ def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: C
     assert "(kept)" in words(app)
 
 
-def test_train_and_convergence_draw_rounds_and_importance(open_page, data_set):
+def test_train_and_convergence_draw_rounds_and_importance(
+    open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     link = {"data": "edge", "method": "LambdaMART", "rounds": "12", "patience": "5"}
     said = words(open_page("train", **link))
@@ -199,7 +209,9 @@ def test_train_and_convergence_draw_rounds_and_importance(open_page, data_set):
         ("coordinate ascent", "raised measure (NDCG@10 or MAP), training"),
     ],
 )
-def test_convergence_draws_what_rounds_minimise(method, objective, open_page, data_set):
+def test_convergence_draws_what_rounds_minimise(
+    method: str, objective: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set("small")
     app = open_page("convergence", data="edge", method=method, rounds="12", passes="3")
     measured, lowered = figures(app)

@@ -78,7 +78,9 @@ def _with_tabs() -> None:
         ("Why", "Second", "two"),
     ],
 )
-def test_another_page_begins_with_its_first_tab_or_that_of_the_address(to, link, drawn):
+def test_another_page_begins_with_its_first_tab_or_that_of_the_address(
+    to: str, link: str, drawn: str
+) -> None:
     app = AppTest.from_function(_with_tabs)
     app.session_state["page-title"] = "Train"
     app.run()
@@ -96,7 +98,7 @@ def test_another_page_begins_with_its_first_tab_or_that_of_the_address(to, link,
     assert app.text[0].value == "two", "a tab opened here stays"
 
 
-def test_no_style_of_all_pages_depends_on_a_part_of_a_class_around_an_element():
+def test_no_style_of_all_pages_depends_on_a_part_of_a_class_around_an_element() -> None:
     # Streamlit changes all classes in each run, and a browser would restyle all that lies in these elements
     rules = re.sub(r"/\*.*?\*/", "", frame._STYLE, flags=re.DOTALL)
     around = re.compile(r"\[class[*^$]=[^\]]*\][^\s,{()]*\s+[^\s,{)]")

@@ -49,7 +49,9 @@ def test_large_type_on_the_page_leaves_the_picture_as_it_was(monkeypatch: pytest
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("large", [False, True])
-def test_text_and_colours_on_the_page_follow_the_theme(theme, large, monkeypatch):
+def test_text_and_colours_on_the_page_follow_the_theme(
+    theme: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     context = SimpleNamespace(theme=SimpleNamespace(type=theme))
     monkeypatch.setattr("ui.shell.figures.st", SimpleNamespace(context=context, query_params={}))
     monkeypatch.setattr("ui.shell.figures.is_on", lambda key: key == "large" and large)

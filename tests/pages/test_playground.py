@@ -113,7 +113,9 @@ def test_changes_are_undone_one_after_the_other() -> None:
         assert held.scene == before
 
 
-def test_a_message_of_many_changes_draws_the_set_once_and_too_many_are_refused(monkeypatch):
+def test_a_message_of_many_changes_draws_the_set_once_and_too_many_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     drawn: list[int] = []
     monkeypatch.setattr(scenes, "make_plane", lambda *of, **how: drawn.append(1) or make_plane(*of, **how))
     held = PlaneState(Scene(seed=2**31 - 7))

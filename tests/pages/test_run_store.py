@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from conftest_pages import Opener, figures, words
+from runs_once import RunsOnce
 from sqlalchemy import select, update
 
 from rankviz import RunSpec, execute
@@ -22,7 +23,9 @@ from ui.work.runs import _memory, recall, remember, twins
 SPEC = RunSpec("synthetic-demo", digest=load_demo(1).digest, feature_map="linear")
 
 
-def test_what_a_page_makes_is_kept_and_found_again(open_page, runs_once, monkeypatch):
+def test_what_a_page_makes_is_kept_and_found_again(
+    open_page: Opener, runs_once: RunsOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_page("train", m=20)
     run_store.keeper().wait()
     table = run_store.run_store().listing.every()
@@ -46,7 +49,9 @@ def test_a_run_from_zero_is_also_that_with_other_starts_and_no_other_is() -> Non
     assert recall(asked) is None
 
 
-def test_pages_work_without_the_store(open_page, tmp_path, monkeypatch):
+def test_pages_work_without_the_store(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "file" / "runs.sqlite"))
     app = open_page("train", m=20)
@@ -72,7 +77,9 @@ def test_a_sweep_that_stands_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) ->
     assert len(started) == 1
 
 
-def test_a_file_is_checked_every_ten_minutes_and_each_minute_if_it_is_not_sound(monkeypatch):
+def test_a_file_is_checked_every_ten_minutes_and_each_minute_if_it_is_not_sound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now, checks, purges = [12 * run_store.PURGE_SECONDS], list[object](), list[object]()
     monkeypatch.setattr(run_store, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(run_store, "purge", purges.append)
@@ -131,7 +138,9 @@ def test_whose_a_run_is_outlives_the_page(open_page: Opener) -> None:
 @pytest.mark.parametrize(
     ("page", "link"), [("runs", {}), ("sweep", {}), ("compare", {}), ("compare", {"runs": "0" * 16})]
 )
-def test_a_damaged_store_is_a_sentence(page, link, open_page, tmp_path, monkeypatch):
+def test_a_damaged_store_is_a_sentence(
+    page: str, link: dict[str, str], open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "damaged").write_text("no database" * 1000)
     monkeypatch.setenv("RANKVIZ_STORE", str(tmp_path / "damaged"))
     run_store.forget()

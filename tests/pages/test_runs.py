@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import combinations
@@ -75,7 +75,9 @@ def press(app: AppTest, key: str) -> None:
     assert not app.error, app.error[0].value
 
 
-def test_the_best_run_is_told_and_drawn(open_page, made, as_visitor):
+def test_the_best_run_is_told_and_drawn(
+    open_page: Opener, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
     as_visitor(ME)
     shares = zip(made, (0.9, 1.0, 0.8, 0.7, 0.6), strict=True)
     graded = [replace(one, metrics={p: share * t for p, t in one.metrics.items()}) for one, share in shares]
@@ -89,7 +91,9 @@ def test_the_best_run_is_told_and_drawn(open_page, made, as_visitor):
 
 
 @pytest.mark.parametrize("name", ["run", "runs"])
-def test_a_link_chooses_its_runs_and_says_which_are_lost(open_page, store, made, name):
+def test_a_link_chooses_its_runs_and_says_which_are_lost(
+    open_page: Opener, store: RunStore, made: list[RunRecord], name: str
+) -> None:
     digests = [made[1].spec.hash, made[3].spec.hash]
     app = open_page("runs", **{name: ",".join([*digests, "0" * 16])})
     assert app.session_state[CHOSEN] == digests
@@ -108,7 +112,9 @@ def test_a_link_to_lost_runs_offers_ways_on_without_any_run(open_page: Opener) -
 
 
 @pytest.mark.usefixtures("store")
-def test_equal_runs_have_no_best_and_only_what_differs_has_a_column(open_page, made):
+def test_equal_runs_have_no_best_and_only_what_differs_has_a_column(
+    open_page: Opener, made: list[RunRecord]
+) -> None:
     (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.3f}" for record in made}
     app = open_page("runs")
     assert app.header[0].value == f"All 5 runs on made fold 1 have validation NDCG@10 {value}."
@@ -142,7 +148,9 @@ def test_equal_runs_have_no_best_and_only_what_differs_has_a_column(open_page, m
         ({"by": "Feature map", "only_feature_map": "Nyström"}, 2),
     ],
 )
-def test_a_link_shows_the_same_selection(link, left, open_page, store, made):
+def test_a_link_shows_the_same_selection(
+    link: Mapping[str, str], left: int, open_page: Opener, store: RunStore, made: list[RunRecord]
+) -> None:
     me, first, second = digest_of(ME), made[0].spec.hash, made[1].spec.hash
     store.marks.star(me, [first])
     store.marks.note(me, [first], "look again")
@@ -157,7 +165,9 @@ def test_a_link_shows_the_same_selection(link, left, open_page, store, made):
     assert not set(link) & set(app.query_params)
 
 
-def test_folds_have_their_numbers_in_words_and_their_names_in_links(open_page, made, as_visitor):
+def test_folds_have_their_numbers_in_words_and_their_names_in_links(
+    open_page: Opener, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
     as_visitor(ME)
     other = replace(made[1], spec=made[1].spec.but(fold="Fold2"))
     run_store().records.keep([made[0], other], digest_of(ME))
@@ -246,7 +256,9 @@ def test_all_that_were_found_are_chosen_and_no_others(open_page: Opener, made: l
     assert len(rows(app)) == 3
 
 
-def test_others_see_what_is_shared_and_cannot_change_it(open_page, store, made, as_visitor):
+def test_others_see_what_is_shared_and_cannot_change_it(
+    open_page: Opener, store: RunStore, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
     shared = made[0].spec.hash
     store.marks.share(digest_of(ME), [shared])
     as_visitor(YOU)
@@ -258,7 +270,9 @@ def test_others_see_what_is_shared_and_cannot_change_it(open_page, store, made, 
         assert app.button(key=key).disabled
 
 
-def test_foreign_text_is_shown_as_it_is(open_page, store, made, as_visitor):
+def test_foreign_text_is_shown_as_it_is(
+    open_page: Opener, store: RunStore, made: list[RunRecord], as_visitor: Callable[[str], None]
+) -> None:
     as_visitor(YOU)
     fold = make_fold(n_queries=20, documents_per_query=(8, 12), seed=0)
     specs = [RunSpec(HOSTILE, digest=fold.digest, feature_map="linear", C=2.0**k) for k in (1, 2)]
@@ -305,7 +319,9 @@ def exported(store: RunStore, digests: list[str], folder: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_a_damaged_file_is_a_sentence_and_keeps_nothing(store, made, tmp_path, monkeypatch):
+def test_a_damaged_file_is_a_sentence_and_keeps_nothing(
+    store: RunStore, made: list[RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
     monkeypatch.setattr(actions, "visitor", lambda: "another")
     middle = len(whole) // 2
@@ -318,7 +334,9 @@ def test_a_damaged_file_is_a_sentence_and_keeps_nothing(store, made, tmp_path, m
     assert len(store.listing.seen_by("another")) == 2
 
 
-def test_a_file_that_is_damaged_does_not_keep_others_out(store, made, tmp_path, monkeypatch):
+def test_a_file_that_is_damaged_does_not_keep_others_out(
+    store: RunStore, made: list[RunRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = exported(store, [record.spec.hash for record in made[:2]], tmp_path)
     named = [("bad.json", b"{}"), ("good.rankviz", whole), ("bad.npz", b"no zip")]
     uploads = [Upload(name, io.BytesIO(content)) for name, content in named]
@@ -337,7 +355,9 @@ def test_a_link_to_a_study_that_is_not_there_is_said(open_page: Opener, store: R
     assert runs_words.NO_STUDY in app.warning[0].value
 
 
-def test_a_selection_leaves_as_one_file_and_as_a_table(store, made, tmp_path):
+def test_a_selection_leaves_as_one_file_and_as_a_table(
+    store: RunStore, made: list[RunRecord], tmp_path: Path
+) -> None:
     digests = [record.spec.hash for record in made[:2]]
     files = (actions._exported(digests, digest_of(ME))(), exported(store, digests, tmp_path))
     one, other = (zipfile.ZipFile(io.BytesIO(file)) for file in files)
@@ -408,7 +428,13 @@ def test_small_tolerances_are_written_as_powers_of_ten() -> None:
     assert not columns.by_powers("coef0", columns.table)
 
 
-def test_a_damaged_upload_is_said_on_the_page(open_page, store, made, tmp_path, as_visitor):
+def test_a_damaged_upload_is_said_on_the_page(
+    open_page: Opener,
+    store: RunStore,
+    made: list[RunRecord],
+    tmp_path: Path,
+    as_visitor: Callable[[str], None],
+) -> None:
     whole = exported(store, [made[0].spec.hash], tmp_path)
     as_visitor(YOU)
     app = open_page("runs")

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from conftest_pages import Opener
 from streamlit import config
 from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -59,7 +60,9 @@ from ui.shell.server import (
 from ui.shell.words import REFUSED as REFUSED_WORDS
 
 
-def test_what_was_loaded_is_passed_over_after_the_first_page(open_page, monkeypatch):
+def test_what_was_loaded_is_passed_over_after_the_first_page(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(server, "_first_page", Lock())
     gc.unfreeze()
     gc.collect()  # what other tests have left
@@ -269,7 +272,9 @@ def test_the_limit_of_open_files_is_raised(caplog: pytest.LogCaptureFixture) -> 
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(monkeypatch):
+def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def seen(address: str | None, forwarded: str = "") -> str:
         context = SimpleNamespace(ip_address=address, headers={"X-Forwarded-For": forwarded})
         monkeypatch.setattr(visitors, "st", SimpleNamespace(context=context))
@@ -284,7 +289,9 @@ def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(mon
     assert seen("127.0.0.1") == ""
 
 
-def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_sessions(caplog):
+def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_sessions(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
 
@@ -398,7 +405,9 @@ def test_sessions_kept_for_a_return_end_when_their_time_is_over(monkeypatch: pyt
     assert ended == ["0 s"]
 
 
-def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds(monkeypatch, caplog):
+def test_a_fault_in_one_turn_does_not_end_what_the_server_does_every_few_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     turns = list[int]()
 
     async def turn() -> None:
@@ -511,7 +520,9 @@ FORGED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", FORGED)
-def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(open_page, monkeypatch, kind):
+def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
     refuse_impossible_values()
     app = open_page("train", m=5, c=-3)
@@ -529,7 +540,9 @@ def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(open_page,
     assert REFUSED_WORDS not in [one.value for one in app.warning]
 
 
-def test_browsers_send_whole_numbers_to_fields_of_numbers(open_page, monkeypatch):
+def test_browsers_send_whole_numbers_to_fields_of_numbers(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
     refuse_impossible_values()
     app = open_page("train", m=5)
@@ -544,7 +557,9 @@ def test_browsers_send_whole_numbers_to_fields_of_numbers(open_page, monkeypatch
 
 @pytest.mark.parametrize("page", ["sweep", "compare", "runs"])
 @pytest.mark.parametrize("forged", [*FORGED.values(), {"int_array_value": SInt64Array(data=[-1])}])
-def test_no_page_fails_by_what_none_of_its_controls_can_have(open_page, monkeypatch, page, forged):
+def test_no_page_fails_by_what_none_of_its_controls_can_have(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, page: str, forged: dict[str, Any]
+) -> None:
     monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
     refuse_impossible_values()
     app = open_page(page)

@@ -356,7 +356,9 @@ def test_settings_of_a_new_map_appear_by_themselves(monkeypatch: pytest.MonkeyPa
     assert spec_from_state(state_of(spec)) == spec
 
 
-def test_settings_of_a_new_solver_or_method_appear_where_it_is_chosen(monkeypatch):
+def test_settings_of_a_new_solver_or_method_appear_where_it_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(SOLVERS, "stranger", replace(SOLVERS["newton"], label="odd", settings=(TEMPER,)))
     monkeypatch.setitem(METHODS, "stranger", replace(strangers.RANKER, settings=(WIDTH,)))
     assert labels(sidebar_alone(), "below") == BELOW

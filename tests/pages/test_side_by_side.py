@@ -55,7 +55,9 @@ def table(app: AppTest) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if "tau" in frame.value)
 
 
-def test_sentence_and_table_are_the_library_s_and_buttons_select_what_differs_most(open_page, pair):
+def test_sentence_and_table_are_the_library_s_and_buttons_select_what_differs_most(
+    open_page: Opener, pair: Pair
+) -> None:
     app = open_page("side_by_side", m=10)
     left, right = pair.values("vali", METRIC)
     assert compare(left, right).sentence("Nyström", "random Fourier", METRIC) in words(app)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import strangers
-from conftest_pages import figures, sound, words
+from conftest_pages import Opener, figures, sound, words
 from test_every_page import FEW, READING
 
 from rankviz.common.settings import Typed, Whole
@@ -74,7 +74,9 @@ def stranger(
 
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", STRANGERS)
-def test_every_page_shows_it_or_says_why_not(page, kind, open_page, stranger):
+def test_every_page_shows_it_or_says_why_not(
+    page: str, kind: str, open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
     link = stranger(kind)
     app = open_page(page, m=10, **FEW.get(page, {}), **link)
     for key, chosen in STRANGERS[kind][0].items():
@@ -87,7 +89,9 @@ def test_every_page_shows_it_or_says_why_not(page, kind, open_page, stranger):
         assert "feature mean" in (said + str(figures(app))).lower(), "it is called by its name"
 
 
-def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(open_page, stranger):
+def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
     app = open_page("low_rank", **stranger("ranker"))
     assert "has no dual variables" in words(app)
     assert not figures(app)
@@ -97,7 +101,9 @@ def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(open_pag
     assert figures(app)
 
 
-def test_influence_says_why_another_model_is_shown(open_page, stranger):
+def test_influence_says_why_another_model_is_shown(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
     link = stranger("linear ranker")
     said = words(open_page("influence", scope="this fold", **link))
     assert "The current model, linear ListNet, has no costs of pairs; choose “current model” above" in said
@@ -116,7 +122,9 @@ def test_influence_says_why_another_model_is_shown(open_page, stranger):
         ({"domain": Whole(most=3), "default": 2, "offer": Typed(1, 3)}, "1 model:"),
     ],
 )
-def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(change, models, open_page, monkeypatch):
+def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(
+    change: dict[str, Any], models: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     power = replace(strangers.POWER, **change)
     made = lambda power, tol: strangers.ScaledMean(power)  # noqa: E731
     method = replace(strangers.SCALED_MEAN, settings=(TOL, power), make=made)
@@ -128,7 +136,9 @@ def test_a_sweep_of_a_ranker_without_c_begins_with_what_it_has(change, models, o
     assert figures(app)
 
 
-def test_low_rank_says_that_dual_variables_of_a_rising_loss_are_negative(open_page, stranger):
+def test_low_rank_says_that_dual_variables_of_a_rising_loss_are_negative(
+    open_page: Opener, stranger: Callable[[str], dict[str, str]]
+) -> None:
     app = open_page("low_rank", m=10, **stranger("rising loss and exact kernel"))
     (info,) = app.info
     assert "has no dual variables α ≥ 0 (its loss rises at some margins, where α is negative)" in info.value

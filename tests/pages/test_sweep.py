@@ -136,7 +136,9 @@ def test_the_same_design_is_not_made_again(started: AppTest, opened: Opener) -> 
     assert app.header[0].value.startswith("Best: ")
 
 
-def test_the_chosen_cell_says_what_equal_scores_make(started, monkeypatch):
+def test_the_chosen_cell_says_what_equal_scores_make(
+    started: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.store.family_runner.execute_all", execute_all)
     monkeypatch.setattr(
         "rankviz.runs.families.compared", lambda *given: (compared(*given)[0], {"NDCG@10": 0.9876})
@@ -212,7 +214,9 @@ def test_titles_are_foreign_text_and_deleting_is_undone(started: AppTest) -> Non
     assert press(app, f"open-{study}").header[0].value.startswith("Best: ")
 
 
-def test_a_cell_opens_in_train_without_training(started, open_page, monkeypatch):
+def test_a_cell_opens_in_train_without_training(
+    started: AppTest, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = make(started)
     chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")
 
@@ -254,7 +258,9 @@ def test_the_map_fills_in_and_a_ticked_cell_is_looked_at(started: AppTest) -> No
     assert f"validation {same} {chosen.validation:.3f}" in app.header[0].value
 
 
-def test_made_up_visitors_of_one_address_leave_runs_for_others(opened, bounded, monkeypatch):
+def test_made_up_visitors_of_one_address_leave_runs_for_others(
+    opened: Opener, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     bounded(live_runs=100, live_runs_each=50, live_runs_address=60)
     monkeypatch.setattr(sweep_design, "address", lambda: "one place")
     base = RunSpec("small", digest="0" * 32)
@@ -335,7 +341,9 @@ def study_of_first(app: AppTest) -> str:
     return str(key).removeprefix("open-")
 
 
-def test_more_cells_need_the_adviser_and_something_to_choose(started, monkeypatch):
+def test_more_cells_need_the_adviser_and_something_to_choose(
+    started: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = make(started)
     app.session_state["view"] = "More cells"
     before = study_of(app)
@@ -350,7 +358,9 @@ def test_more_cells_need_the_adviser_and_something_to_choose(started, monkeypatc
     assert not press(app, "new-sweep").warning
 
 
-def test_what_is_no_sweep_or_not_there_is_a_sentence_with_a_way_on(started, open_page):
+def test_what_is_no_sweep_or_not_there_is_a_sentence_with_a_way_on(
+    started: AppTest, open_page: Opener
+) -> None:
     status = run_store().studies.status(study_of(started))
     spec = RunSpec("synthetic-demo", digest="0" * 16)
     other = run_store().studies.submit(Study(status.study.owner, "page", kind="page", shared=True), [spec])
@@ -445,7 +455,9 @@ def test_the_text_about_a_curve_describes_what_is_drawn(opened: Opener) -> None:
     assert "small squares" not in words(app)
 
 
-def test_a_ranker_without_c_is_swept_and_chosen_among(open_page, monkeypatch):
+def test_a_ranker_without_c_is_swept_and_chosen_among(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(METHODS, "mean", strangers.SCALED_MEAN)
     app = make(press(open_page("sweep", method="scaled mean"), "start-sweep"))
     chosen = select(design_of(study_of(app)), table_of(app), "NDCG@10")

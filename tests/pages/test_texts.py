@@ -2,6 +2,7 @@
 
 import ast
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -92,7 +93,9 @@ def test_numbers_without_end_are_left_out(number: str, open_page: Opener) -> Non
     assert app.session_state["seed"] == 0
 
 
-def test_names_of_folders_are_escaped(open_page, tmp_path, monkeypatch):
+def test_names_of_folders_are_escaped(
+    open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "data" / "[a](x) $b$ **c**" / "Fold1"
     folder.mkdir(parents=True)
     for name in ("train", "vali", "test"):

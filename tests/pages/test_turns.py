@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -173,7 +174,9 @@ def test_a_turn_is_that_of_the_visitor_and_their_address(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("kind", ["uploaded", "generated"])
-def test_data_sets_are_added_in_turn_also_after_one_that_is_refused(kind, monkeypatch, tmp_path):
+def test_data_sets_are_added_in_turn_also_after_one_that_is_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     both, checks, recipe = threading.Barrier(2), Trainings(0.0), Recipe(queries=5, features=1)
 
     def accept(*_: object, **__: object) -> None:

@@ -95,7 +95,9 @@ def share(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(tmp_path / "shared.toml"))
 
 
-def test_one_address_never_takes_the_memory_of_others(tmp_path, monkeypatch):
+def test_one_address_never_takes_the_memory_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     share(monkeypatch, tmp_path)
     counted = UploadMemory()
     for number in range(4):
@@ -109,7 +111,9 @@ def test_one_address_never_takes_the_memory_of_others(tmp_path, monkeypatch):
     assert counted.admit("me", "b", 201, "far") is not None, "its own share"
 
 
-def test_the_last_tenth_of_the_memory_is_for_addresses_that_hold_nothing(tmp_path, monkeypatch):
+def test_the_last_tenth_of_the_memory_is_for_addresses_that_hold_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     share(monkeypatch, tmp_path)
     counted = UploadMemory()
     for number, address in enumerate(("one", "two", "one", "two")):
@@ -120,7 +124,9 @@ def test_the_last_tenth_of_the_memory_is_for_addresses_that_hold_nothing(tmp_pat
     assert [counted.arrive("me", "a", 50) for _ in range(2)] == [None, None]
 
 
-def test_files_wait_less_long_while_the_share_of_their_address_is_scarce(tmp_path, monkeypatch):
+def test_files_wait_less_long_while_the_share_of_their_address_is_scarce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     share(monkeypatch, tmp_path)
     counted, files = UploadMemory(), Files()
     for session, size in (("me", 260), ("you", 200)):
@@ -132,7 +138,9 @@ def test_files_wait_less_long_while_the_share_of_their_address_is_scarce(tmp_pat
     assert files.here() == {"you": ["a"]}
 
 
-def test_one_page_holds_no_more_than_can_be_checked_at_once(tmp_path, monkeypatch):
+def test_one_page_holds_no_more_than_can_be_checked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("RANKVIZ_BOUNDS")
     counted = UploadMemory()
     half = LIMITS.upload_bytes // 2
@@ -270,7 +278,9 @@ def test_uploads_are_counted_where_they_arrive(served: Files) -> None:
     assert asked(served, "PUT", "you", "b", 600, kept) == (204, 2)
 
 
-def test_an_upload_counts_for_the_address_that_sends_it(served, tmp_path, monkeypatch):
+def test_an_upload_counts_for_the_address_that_sends_it(
+    served: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     share(monkeypatch, tmp_path)
     near, far = {"client": ("192.0.2.1", 1)}, {"client": ("192.0.2.2", 1)}
     assert asked(served, "PUT", "me", "a", 400, kept, **near) == (204, 2)
@@ -381,7 +391,9 @@ def send_slowly(
             return answer.status, time.monotonic() - began
 
 
-def test_slow_uploads_are_ended_and_block_no_others(served, address, monkeypatch):
+def test_slow_uploads_are_ended_and_block_no_others(
+    served: Files, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Six announce nearly all memory, and send a byte now and then."""
     served.active |= {f"slow {number}" for number in range(6)}
     answers = list[Any]()
@@ -404,7 +416,9 @@ def test_slow_uploads_are_ended_and_block_no_others(served, address, monkeypatch
     assert serving.UPLOADS._held() == sum(map(len, whole)), "what the slow ones sent has no place any more"
 
 
-def test_a_slow_upload_frees_its_place_before_it_is_answered(served, monkeypatch):
+def test_a_slow_upload_frees_its_place_before_it_is_answered(
+    served: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serving, "GRACE_SECONDS", 0.0)
     assert serving.UPLOADS.admit("me", "a", 900) is None
     assert serving.UPLOADS.arrive("me", "a", 500) is None
@@ -418,7 +432,9 @@ def test_a_slow_upload_frees_its_place_before_it_is_answered(served, monkeypatch
     assert serving.UPLOADS._held() == 0
 
 
-def test_an_upload_above_the_least_rate_may_take_its_time(served, address, monkeypatch):
+def test_an_upload_above_the_least_rate_may_take_its_time(
+    served: Files, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serving, "UPLOAD_RATE", 100)
     parts = [FORM, *[bytes(100)] * 5, END]
     status, seconds = send_slowly(address, "me", parts, sum(map(len, parts)), 0.4)
@@ -426,7 +442,9 @@ def test_an_upload_above_the_least_rate_may_take_its_time(served, address, monke
     assert seconds > 4 * serving.GRACE_SECONDS
 
 
-def test_an_upload_that_no_longer_fits_is_told_so_when_all_is_sent(served, address):
+def test_an_upload_that_no_longer_fits_is_told_so_when_all_is_sent(
+    served: Files, address: tuple[str, int]
+) -> None:
     asked(served, "PUT", "you", "a", 500, kept)
 
     def parts() -> Iterator[bytes]:

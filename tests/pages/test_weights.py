@@ -54,7 +54,9 @@ def test_a_loss_that_the_browser_does_not_know_is_said(open_page: Opener) -> Non
 @pytest.mark.parametrize(
     ("name", "text"), [("MOST_CELLS", "exceed the limit of"), ("MOST_PAIRS", "pairs are too many")]
 )
-def test_what_is_too_much_for_a_browser_is_said(name, text, open_page, monkeypatch):
+def test_what_is_too_much_for_a_browser_is_said(
+    name: str, text: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(views, name, 10)
     app = open_page("weights")
     assert text in app.info[0].value

@@ -5,6 +5,7 @@ import re
 import runpy
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -328,7 +329,9 @@ def test_a_query_too_short_for_its_metric_is_explained(metric: str, k: int, open
         ("g_v0_2_2_1&part=validation", 1, NOT_LEARNED, ["Show a training query"]),
     ],
 )
-def test_the_answer_says_which_rank_was_asked_for_and_the_next_step(link, asked, because, steps, open_page):
+def test_the_answer_says_which_rank_was_asked_for_and_the_next_step(
+    link: str, asked: int, because: str, steps: list[str], open_page: Opener
+) -> None:
     changes, _, part = link.partition("&part=")
     app = open_page("what_if", m=50, changes=changes, part=part or "training")
     text, found = app.header[0].value, listed(app)
@@ -401,8 +404,8 @@ def test_training_is_reported_if_only_its_difference_is_significant(shift: float
     ],
 )
 def test_training_that_takes_long_or_much_memory_is_not_offered(
-    bound, method, choice, open_page, monkeypatch
-):
+    bound: str, method: str, choice: str, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(f"ui.model.what_if.{bound}", 0.0)
     said = (app := open_page("what_if", m=50, method=method)).info[0].value
     assert re.search(rf"takes about .* s (and .* (kB|MB) )?to train here, too long. Choose {choice}", said)
@@ -473,7 +476,9 @@ def test_every_change_has_words_and_foreign_ones_are_shown_as_they_are() -> None
     assert said[5] == f"new document 1 of query {QUERY}: grade 2"
 
 
-def test_the_program_finds_what_the_page_says(open_page, tmp_path, capsys):
+def test_the_program_finds_what_the_page_says(
+    open_page: Opener, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     app = open_page("what_if", m=50, changes=f"{HEAVY}__g_t0_4_1__h_0.5_0__n_0.1_0__r_1")
     spec = RunSpec("synthetic-demo", "Fold1", feature_map="nystroem", n_components=50, C=2.0**-4, gamma=0.25)
     program = tmp_path / "what_if.py"

@@ -1,5 +1,6 @@
 """The Why page: the library's shares for the pair in the address, its names, and where it cannot say why."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -201,7 +202,9 @@ def test_models_that_share_nothing_say_so_and_those_without_a_hessian_too(open_p
 @pytest.mark.parametrize(
     ("kind", "said"), [("one grade", "A and B have the same score"), ("one query", "has one query")]
 )
-def test_training_queries_that_decide_nothing_are_no_fault(kind, said, open_page, data_set):
+def test_training_queries_that_decide_nothing_are_no_fault(
+    kind: str, said: str, open_page: Opener, data_set: Callable[[str], None]
+) -> None:
     data_set(kind)
     app = open_page("why", view="Training queries", data="edge", m=5)
     assert said in "\n".join([words(app), *(header.value for header in app.header)])
@@ -280,7 +283,9 @@ def test_shares_of_other_methods_are_exact(method: str, open_page: Opener) -> No
     assert shown["share"].abs().max() > 0
 
 
-def test_a_model_that_is_known_by_its_scores_only_says_so(open_page, monkeypatch):
+def test_a_model_that_is_known_by_its_scores_only_says_so(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(METHODS, "mean", strangers.RANKER)
     app = open_page("why", method=strangers.RANKER.label, query=query())
     assert "has no form that is a sum" in app.info[0].value

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from ui.controls import selection
@@ -94,7 +95,9 @@ def test_a_menu_keeps_its_value_while_that_is_an_option() -> None:
     assert app.session_state["values"][1:3] == [5, 6]
 
 
-def test_a_click_on_the_only_selected_query_deselects_it_and_a_box_does_not(monkeypatch):
+def test_a_click_on_the_only_selected_query_deselects_it_and_a_box_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = pd.DataFrame({"query": [1, 2], "difference": [0.1, -0.2]})
     marked: dict[str, Any] = {"points": [{"customdata": [2]}], "box": [], "lasso": []}
     state: dict[str, Any] = {"chart": {"selection": marked}, selection.KEY: [2]}

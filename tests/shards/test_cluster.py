@@ -94,7 +94,9 @@ def test_documents_without_a_file_are_sent(cluster: OnCluster) -> None:
     assert cluster.gather(_how, held) == ["ndarray"] * 5
 
 
-def test_documents_are_sent_once_for_all_fits_on_them(cluster, monkeypatch):
+def test_documents_are_sent_once_for_all_fits_on_them(
+    cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone: list[int] = []
     submit = cluster._submit
 
@@ -200,7 +202,9 @@ def _process(item: int) -> int:
 
 
 @pytest.mark.parametrize("most", [2, 3])
-def test_few_steps_are_made_again_where_a_worker_is_lost(most, address, cluster, monkeypatch):
+def test_few_steps_are_made_again_where_a_worker_is_lost(
+    most: int, address: str, cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A point depends on fewer steps before it than `FRESH_AFTER`, however many there were."""
     monkeypatch.setattr("rankviz.shards.objective.FRESH_AFTER", most)
     lengths: dict[float, int] = {}
@@ -321,7 +325,9 @@ def test_a_killed_scheduler_is_a_clear_error(tmp_path: Path, monkeypatch: pytest
     [{"feature_map": "fourier", "n_components": 300}, {"loss": "hinge", "tol": 1e-2}],
     ids=str,
 )
-def test_a_start_from_a_sample_is_the_same_as_in_this_process(settings, cluster, monkeypatch):
+def test_a_start_from_a_sample_is_the_same_as_in_this_process(
+    settings: dict[str, Any], cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(objective, "SAMPLED", 1)  # let a small fit count as large
     data = make_data(n_queries=320, documents_per_query=(3, 6), n_features=6, seed=0)
     here, there = (

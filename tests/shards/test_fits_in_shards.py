@@ -232,7 +232,9 @@ MANY: dict[str, tuple[RankSVM, ArrayLike | None]] = {
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_many_documents_are_fitted_in_shards_with_the_same_result(name, monkeypatch):
+def test_many_documents_are_fitted_in_shards_with_the_same_result(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given, weights = MANY[name]
     asked = {"qid": DATA.qid, "sample_weight": weights}
     one = clone(given).fit(DATA.X, DATA.y, **asked)

@@ -48,7 +48,9 @@ def coarser(space: ShardedSpace) -> Task | None:
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-def test_the_optimum_is_the_same_with_fewer_products(settings, monkeypatch):
+def test_the_optimum_is_the_same_with_fewer_products(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = fitted(**settings)
     monkeypatch.setattr(objective, "SAMPLED", 10**9)
     before = fitted(**settings)
@@ -136,7 +138,9 @@ def test_a_stop_during_the_sample_has_no_result() -> None:
 
 
 @pytest.mark.parametrize("most", [64, 10**6], ids=["sampled", "closed form"])
-def test_away_from_zero_many_sampled_pairs_replace_the_closed_form(most, monkeypatch):
+def test_away_from_zero_many_sampled_pairs_replace_the_closed_form(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(objective, "PAIRS_PER_COLUMN", most)
     space = space_of()
     whole = space.objective(Task(20, 0.3, 0.02), space.risk(), 0)

@@ -153,7 +153,9 @@ def test_no_more_columns_are_computed_than_are_asked_for(monkeypatch: pytest.Mon
     assert columns == [10]
 
 
-def test_columns_far_from_zero_are_moved_as_in_one_piece(here, monkeypatch):
+def test_columns_far_from_zero_are_moved_as_in_one_piece(
+    here: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offset = np.repeat(np.arange(DATA.n_queries), np.diff(DATA.ptr)) * 1e8
     X = DATA.X.copy()
     X[:, 2] = np.rint(X[:, 2] * 8) / 8 + offset
@@ -181,7 +183,9 @@ def test_the_closed_form_is_that_of_one_piece(here: Backend) -> None:
     np.testing.assert_allclose(other.preconditioner(other.at(w))(r), expected, rtol=1e-9)
 
 
-def test_all_active_pairs_make_a_sampled_preconditioner_the_exact_one(here, monkeypatch):
+def test_all_active_pairs_make_a_sampled_preconditioner_the_exact_one(
+    here: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If there are too few active pairs for a sample, each is used once."""
     grades = np.clip(np.rint(DATA.X[:, 0]), 0, 3).astype(int)
     monkeypatch.setitem(globals(), "DATA", type(DATA).from_arrays(DATA.X, grades, DATA.qid))

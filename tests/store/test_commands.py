@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from unittest.mock import Mock
@@ -27,7 +27,9 @@ from rankviz.store.execution import worker_processes
 from tools.stored import NotAllowed, small_disk
 
 
-def test_train_says_metrics_and_makes_nothing_twice(command, store, monkeypatch):
+def test_train_says_metrics_and_makes_nothing_twice(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     status, out, err = command("train", *MODEL, "--set", "C=2^-3")
     assert status == 0
     assert "Nyström m = 10" in out
@@ -57,7 +59,9 @@ def test_a_sweep_is_made_and_chosen_among(command: Command, store: RunStore) -> 
 
 
 @pytest.mark.parametrize("metric", ["MeanRank", "nDCG(gains={1: 1, 2: 9, 3: 9, 4: 9})@5", "AP"])
-def test_a_sweep_chooses_by_a_metric_that_runs_lack(command, store, root, metric):
+def test_a_sweep_chooses_by_a_metric_that_runs_lack(
+    command: Command, store: RunStore, root: Path, metric: str
+) -> None:
     axis, data = ("--axis", "C=2^-9,2^-3,2^3"), ("--data-dir", str(root))
     found = as_json(command("sweep", *MODEL, *axis, "--metric", metric, "--json", *data))
     column = column_name(metric)
@@ -92,7 +96,9 @@ def test_drawn_designs_take_ranges(command: Command) -> None:
     assert as_json(command("sweep", *MODEL, *words))["runs"] == 8
 
 
-def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(command, store, interrupted):
+def test_interrupted_a_sweep_is_paused_and_goes_on_when_asked(
+    command: Command, store: RunStore, interrupted: Callable[..., str]
+) -> None:
     err = interrupted(*MODEL, "--axis", "C=2^-2..2^0")
     (study,) = store.studies.every()
     assert study.asked == "paused"
@@ -108,7 +114,9 @@ def test_detached_a_sweep_goes_on_by_itself(command: Command, store: RunStore) -
 
 
 @pytest.mark.parametrize("good", [0, 1])
-def test_runs_that_fail_are_said_and_the_status_is_1(command, store, monkeypatch, good):
+def test_runs_that_fail_are_said_and_the_status_is_1(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, good: int
+) -> None:
     """Those that fail mean other data, which are not there."""
     pinned = sweep.with_digests
 
@@ -153,7 +161,9 @@ def test_one_run_names_its_model_with_all_seeds(command: Command, store: RunStor
     assert [row["seeds"] for row in every["standings"]] == [2] * 4
 
 
-def test_runs_travel(command, store, tmp_path, monkeypatch):
+def test_runs_travel(
+    command: Command, store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command("train", *MODEL)
     (digest,) = store.listing.every().index
     file = tmp_path / "some.rankviz"
@@ -252,7 +262,9 @@ def test_runs_travel(command, store, tmp_path, monkeypatch):
         (("import", "/dev/zero"), "there is no file '/dev/zero'"),
     ],
 )
-def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(command, store, monkeypatch, words, said):
+def test_what_cannot_be_done_is_a_sentence_and_the_status_is_2(
+    command: Command, store: RunStore, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
     """It is said before anything is trained or asked for."""
     monkeypatch.setattr("rankviz.command.train.execute", None)
     monkeypatch.setattr(sweep.LocalWorkers, "maintain", None)
@@ -293,7 +305,9 @@ def test_shards_alone_say_where_they_are_trained(command: Command) -> None:
     assert "Fold1: this run was made before; nothing is trained." in err
 
 
-def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(command, tmp_path, monkeypatch):
+def test_an_export_that_fails_leaves_nothing_and_keeps_what_was_there(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = as_json(command("train", *MODEL, "--json"))[0]["run"]
     out, target = tmp_path / "out", tmp_path / "out" / "some.rankviz"
     out.mkdir()
@@ -347,7 +361,9 @@ def test_whole_numbers_have_ranges_too(command: Command) -> None:
     assert as_json(command("sweep", "small", *words))["runs"] == 3
 
 
-def test_training_in_shards_is_the_same_run_and_says_its_plan_before(command, store):
+def test_training_in_shards_is_the_same_run_and_says_its_plan_before(
+    command: Command, store: RunStore
+) -> None:
     status, _, err = command("train", *MODEL, "--shards", "3")
     assert status == 0
     assert "Fold1: 3 shards, features in double precision: about" in err
@@ -398,7 +414,9 @@ OWN = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
 """NDCG@10 with its gains spelled out."""
 
 
-def test_a_run_goes_out_and_comes_in_again_as_a_system(command, store, root, tmp_path):
+def test_a_run_goes_out_and_comes_in_again_as_a_system(
+    command: Command, store: RunStore, root: Path, tmp_path: Path
+) -> None:
     (made,) = as_json(command("train", *MODEL, "--json"))
     data = ["--data-dir", str(root)]
     for form, file in (("trec", "test.run"), ("scores", "test.txt")):

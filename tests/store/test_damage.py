@@ -121,7 +121,9 @@ def count(store: RunStore) -> int:
 
 @pytest.mark.story
 @pytest.mark.parametrize(("column", "value"), DAMAGED)
-def test_a_damaged_value_stops_nobody_else(filled, jobs, specs, column, value):
+def test_a_damaged_value_stops_nobody_else(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], column: Column[Any], value: str
+) -> None:
     damage(filled, column, value)
     use(filled, jobs, specs)
     filled.database.mend()
@@ -140,7 +142,9 @@ def test_sound_rows_stay(filled: RunStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["place", "asked"])
-def test_an_unknown_word_of_a_job_costs_no_other_job(filled, jobs, specs, name):
+def test_an_unknown_word_of_a_job_costs_no_other_job(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], name: str
+) -> None:
     other, mine = (
         jobs.submit([spec], owner=owner, title="a job", roots=[])
         for owner, spec in (("other", specs[-1]), ("me", specs[-2]))
@@ -153,7 +157,9 @@ def test_an_unknown_word_of_a_job_costs_no_other_job(filled, jobs, specs, name):
     assert mine in [status.id for status in jobs.of("me")]
 
 
-def test_a_run_in_an_unknown_state_can_be_made_again(filled, made):
+def test_a_run_in_an_unknown_state_can_be_made_again(
+    filled: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     damage(filled, runs.c.state, "'d?ne'")
     assert filled.database.mend() == "The database of runs was damaged: 1 row of runs removed."
     first = next(iter(made))
@@ -176,7 +182,9 @@ def test_half_of_a_surrogate_pair_costs_its_row(filled: RunStore, specs: list[Ru
         ("ix_marks_run", "run", "CAST(X'7275FF' AS TEXT)"),
     ],
 )
-def test_a_damaged_description_of_a_table_is_said(filled, table, column, name):
+def test_a_damaged_description_of_a_table_is_said(
+    filled: RunStore, table: str, column: str, name: str
+) -> None:
     file = filled.database.file
     filled.close()
     with sqlite3.connect(str(file)) as connection:
@@ -189,14 +197,18 @@ def test_a_damaged_description_of_a_table_is_said(filled, table, column, name):
 
 
 @pytest.mark.parametrize("value", ["''", f"'{'[' * 5000}'"])
-def test_a_list_that_cannot_be_parsed_costs_its_row(filled, specs, value):
+def test_a_list_that_cannot_be_parsed_costs_its_row(
+    filled: RunStore, specs: list[RunSpec], value: str
+) -> None:
     damage(filled, metadata.tables["metric_sets"].c.names, value)
     persist(lambda: filled.listing.seen_by("me"))
     assert "1 row of metric_sets removed" in filled.database.notice
     assert specs[0].hash in filled.listing.seen_by("me").index
 
 
-def test_a_lease_without_its_start_stops_nobody_else(filled, jobs, specs):
+def test_a_lease_without_its_start_stops_nobody_else(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec]
+) -> None:
     leases, workers = metadata.tables["families"].c, metadata.tables["workers"].c
     for column, value in (
         (leases.since, "NULL"),
@@ -211,7 +223,9 @@ def test_a_lease_without_its_start_stops_nobody_else(filled, jobs, specs):
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize("value", ["", "null", "[" * 5000])
-def test_damaged_names_of_metrics_cost_no_other_run(address, made, value):
+def test_damaged_names_of_metrics_cost_no_other_run(
+    address: str, made: dict[RunSpec, RunRecord], value: str
+) -> None:
     store, (first, second, *_) = RunStore(address), made
     store.records.keep([made[first]], "me")
     with store.database.writing() as connection:

@@ -87,7 +87,9 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, made: dict[RunSpec, RunRecord
 
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
-def test_a_server_that_gives_no_answer_is_not_asked_by_every_visitor_in_turn(store, monkeypatch):
+def test_a_server_that_gives_no_answer_is_not_asked_by_every_visitor_in_turn(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = list[int]()
 
     def silent() -> None:
@@ -127,7 +129,9 @@ def test_the_folder_is_the_users_own(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_store_that_may_be_written_again_is_written_without_a_restart(tmp_path, made):
+def test_a_store_that_may_be_written_again_is_written_without_a_restart(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     store = RunStore(tmp_path / "runs.sqlite")
     with store.database.engine.connect() as connection:  # there is one, which is used again
         connection.exec_driver_sql("PRAGMA query_only=ON")
@@ -151,7 +155,9 @@ def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecor
 
 
 @pytest.mark.parametrize("moved", [["", "-wal", "-shm"], [""]])
-def test_a_new_file_begins_when_the_old_one_is_moved_away_and_is_said_once(tmp_path, made, moved, caplog):
+def test_a_new_file_begins_when_the_old_one_is_moved_away_and_is_said_once(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], moved: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "runs.sqlite"
     store, (first, second, *_) = RunStore(file), made.values()
     store.records.keep([first], "me")
@@ -166,7 +172,9 @@ def test_a_new_file_begins_when_the_old_one_is_moved_away_and_is_said_once(tmp_p
     store.close()
 
 
-def test_the_log_of_a_replaced_file_does_not_get_into_the_new_one(tmp_path, made):
+def test_the_log_of_a_replaced_file_does_not_get_into_the_new_one(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     file, (first, second, third, *_) = tmp_path / "runs.sqlite", made.values()
     for name, record in (("copy", first), (file.name, second)):
         store = RunStore(tmp_path / name)
@@ -182,7 +190,9 @@ def test_the_log_of_a_replaced_file_does_not_get_into_the_new_one(tmp_path, made
     store.close()
 
 
-def test_a_log_that_another_process_began_is_never_removed(tmp_path, made, monkeypatch):
+def test_a_log_that_another_process_began_is_never_removed(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The check closes all connections, so the log goes; another process begins one, with the same inode."""
     file, (first, second, *_) = tmp_path / "runs.sqlite", made.values()
     store, other = RunStore(file), RunStore(file)
@@ -205,7 +215,9 @@ def test_a_log_that_another_process_began_is_never_removed(tmp_path, made, monke
     store.close()
 
 
-def test_no_new_file_gets_the_inode_of_the_log_that_was_seen(tmp_path, made):
+def test_no_new_file_gets_the_inode_of_the_log_that_was_seen(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     store = RunStore(tmp_path / "runs.sqlite")
     store.records.keep(list(made.values()), "me")
     assert len(store.listing.seen_by("me")) == len(made)
@@ -218,7 +230,9 @@ def test_no_new_file_gets_the_inode_of_the_log_that_was_seen(tmp_path, made):
     store.close()
 
 
-def test_servers_that_share_a_replaced_file_remove_no_log_of_one_another(tmp_path, made):
+def test_servers_that_share_a_replaced_file_remove_no_log_of_one_another(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     file, (first, second, *others) = tmp_path / "runs.sqlite", made.values()
     copy = RunStore(tmp_path / "copy")
     copy.records.keep([first], "me")
@@ -237,7 +251,9 @@ def test_servers_that_share_a_replaced_file_remove_no_log_of_one_another(tmp_pat
         store.close()
 
 
-def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(tmp_path, made):
+def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     store = RunStore(tmp_path / "runs.sqlite")
     store.records.keep(list(made.values()), "me")
     with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
@@ -271,7 +287,9 @@ def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecor
     damaged.close()
 
 
-def test_a_new_file_begins_when_a_damaged_one_is_moved_away(tmp_path, made):
+def test_a_new_file_begins_when_a_damaged_one_is_moved_away(
+    tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     file = tmp_path / "runs.sqlite"
     store = RunStore(file)
     with closing(sqlite3.connect(file)) as connection:
@@ -291,7 +309,9 @@ def test_a_new_file_begins_when_a_damaged_one_is_moved_away(tmp_path, made):
 
 
 @pytest.mark.parametrize("value", ["NULL", "'not a number'", "CAST(X'FFFE80' AS TEXT)", "1e300", "-1", "1.5"])
-def test_a_damaged_version_is_known_by_the_columns_of_the_tables(value, tmp_path, made):
+def test_a_damaged_version_is_known_by_the_columns_of_the_tables(
+    value: str, tmp_path: Path, made: dict[RunSpec, RunRecord]
+) -> None:
     first = next(iter(made))
     store = RunStore(tmp_path / "runs.sqlite")
     store.records.keep([made[first]], "me")

@@ -11,6 +11,7 @@ from conftest_jobs import ended, wait_for
 
 from rankviz import RunSpec, execute
 from rankviz.common.errors import SettingError
+from rankviz.datasets import Fold
 from rankviz.shards.cluster import OnCluster, local_cluster
 from rankviz.store import RunStore, Study
 from rankviz.store.cluster import ClusterWorkers
@@ -66,7 +67,9 @@ def test_a_study_moves_to_another_place(store: RunStore, base: RunSpec, root: Pa
         study(root, "moon")
 
 
-def test_without_a_cluster_nobody_is_started_and_why_is_said(store, base, root, monkeypatch):
+def test_without_a_cluster_nobody_is_started_and_why_is_said(
+    store: RunStore, base: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv(CLUSTER_ENVIRONMENT, raising=False)
     execution = LocalWorkers(store, 1)
     execution.submit(study(root, TASKS), [base])
@@ -81,7 +84,9 @@ def test_without_a_cluster_nobody_is_started_and_why_is_said(store, base, root, 
 
 
 @pytest.mark.story
-def test_a_sweep_is_made_by_the_workers_of_the_cluster(store, execution, base, root, fold):
+def test_a_sweep_is_made_by_the_workers_of_the_cluster(
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
     specs = seeds(base, 30)
     study_id = execution.submit(study(root, TASKS), specs)
     wait_for(lambda: len(cluster_seen(store, TASKS).get("workers", ())) == 2)
@@ -92,7 +97,9 @@ def test_a_sweep_is_made_by_the_workers_of_the_cluster(store, execution, base, r
 
 
 @pytest.mark.story
-def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(store, execution, base, root, fold):
+def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
     jobs = WatchedStudies(execution)
     specs = [base.but(C=1.0 + k / 1e4, tol=1e-9) for k in range(1000)]
     job = jobs.submit(specs, owner="me", title="A job", roots=[root], place=SHARDS)
@@ -107,7 +114,9 @@ def test_a_job_is_made_in_shards_and_tells_how_until_it_is_stopped(store, execut
     np.testing.assert_allclose(record.weights, alone.weights, rtol=1e-4, atol=1e-7)
 
 
-def test_shards_train_what_they_can_and_give_the_reason_for_the_rest(execution, base, root):
+def test_shards_train_what_they_can_and_give_the_reason_for_the_rest(
+    execution: LocalWorkers, base: RunSpec, root: Path
+) -> None:
     jobs = WatchedStudies(execution)
     job = jobs.submit(
         [base.but(solver="sgd_pair"), base], owner="me", title="A job", roots=[root], place=SHARDS
@@ -119,8 +128,8 @@ def test_shards_train_what_they_can_and_give_the_reason_for_the_rest(execution, 
 
 @pytest.mark.story
 def test_a_killed_worker_of_the_cluster_is_counted_and_changes_nothing(
-    store, execution, base, root, scheduler
-):
+    store: RunStore, execution: LocalWorkers, base: RunSpec, root: Path, scheduler: str
+) -> None:
     specs = seeds(base, 80)
     study_id = execution.submit(study(root, TASKS), specs)
     wait_for(lambda: execution.watch(study_id).counts.get(DONE, 0) > 10)
@@ -132,7 +141,9 @@ def test_a_killed_worker_of_the_cluster_is_counted_and_changes_nothing(
 
 
 @pytest.mark.story
-def test_a_cluster_that_does_not_answer_is_said_and_waited_for(store, base, root, monkeypatch):
+def test_a_cluster_that_does_not_answer_is_said_and_waited_for(
+    store: RunStore, base: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with local_cluster(1, 1e9) as address:
         pass
     monkeypatch.setenv(CLUSTER_ENVIRONMENT, address)
@@ -161,7 +172,9 @@ def many(base: RunSpec, runs: int) -> list[RunSpec]:
     return [base.but(seed=k // 10, C=2.0 ** -(k % 10)) for k in range(runs)]
 
 
-def test_every_run_is_made_once_and_is_that_of_one_piece(store, tasks, base, root, fold):
+def test_every_run_is_made_once_and_is_that_of_one_piece(
+    store: RunStore, tasks: ClusterWorkers, base: RunSpec, root: Path, fold: Fold
+) -> None:
     specs = many(base, 20)
     study = tasks.submit(Study("me", "a grid", roots=(str(root),)), specs)
     wait_for(lambda: not tasks.watch(study).left)
@@ -174,7 +187,9 @@ def test_every_run_is_made_once_and_is_that_of_one_piece(store, tasks, base, roo
 
 
 @pytest.mark.story
-def test_a_killed_workers_family_is_made_by_another(store, tasks, place, base, root):
+def test_a_killed_workers_family_is_made_by_another(
+    store: RunStore, tasks: ClusterWorkers, place: OnCluster, base: RunSpec, root: Path
+) -> None:
     specs = many(base, 150)
     study = tasks.submit(Study("me", "a grid", roots=(str(root),)), specs)
     wait_for(lambda: tasks.watch(study).counts.get(DONE, 0) > 20)
@@ -191,7 +206,9 @@ def test_stop_stops(store: RunStore, tasks: ClusterWorkers, base: RunSpec, root:
     assert store.studies.status(study).counts[DONE] < 600
 
 
-def test_a_file_of_this_machine_is_none_of_others(store, place, monkeypatch):
+def test_a_file_of_this_machine_is_none_of_others(
+    store: RunStore, place: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.store.cluster.host", lambda: "elsewhere")
     monkeypatch.setattr(place, "on_workers", lambda ask: ["far away"], raising=False)
     with pytest.raises(SettingError, match="far away"):

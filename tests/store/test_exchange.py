@@ -123,7 +123,9 @@ def test_it_is_called_imported_and_has_its_own_figures(store: RunStore, lie: Run
 
 
 @BOTH
-def test_figures_that_agree_are_replaced_by_the_run_made_here(store, made, tmp_path):
+def test_figures_that_agree_are_replaced_by_the_run_made_here(
+    store: RunStore, made: Made, tmp_path: Path
+) -> None:
     record = next(iter(made.values()))
     near = replace(record, metrics={p: (t - 5e-4).clip(0.0) for p, t in record.metrics.items()})
     import_runs(store, file_of(tmp_path, [near], star=True, note="theirs", tags=["a"]), "me")
@@ -176,7 +178,9 @@ def test_a_run_may_be_imported_where_it_was_made(store: RunStore, made: Made, tm
     assert set(store.listing.seen_by("me").index) == {spec.hash for spec in made}
 
 
-def test_equal_exports_are_equal_files(store, made, tmp_path, monkeypatch):
+def test_equal_exports_are_equal_files(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The server keeps equal files once."""
     store.records.keep(made.values(), "me")
     contents = set()
@@ -345,7 +349,9 @@ def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Mad
 
 
 @BOTH
-def test_an_error_in_the_last_run_leaves_nothing(store, made, tmp_path, monkeypatch):
+def test_an_error_in_the_last_run_leaves_nothing(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever goes wrong while runs are written: of 60 runs none stays."""
     record = next(iter(made.values()))
     many = [replace(record, spec=record.spec.but(C=2.0**-k)) for k in range(60)]
@@ -396,7 +402,9 @@ def test_marks_that_cannot_be_kept_leave_nothing(store: RunStore, made: Made, tm
         ({"tags": ["\udfff"]}, "half of a surrogate pair"),
     ],
 )
-def test_marks_of_a_file_keep_the_bounds_of_the_forms(about, why, store, made, tmp_path):
+def test_marks_of_a_file_keep_the_bounds_of_the_forms(
+    about: dict[str, Any], why: str, store: RunStore, made: Made, tmp_path: Path
+) -> None:
     path = file_of(tmp_path, [next(iter(made.values()))], **about)
     with pytest.raises(DataError, match=why):
         import_runs(store, path, "me")
@@ -416,7 +424,9 @@ def test_forms_keep_the_same_bounds(store: RunStore, made: Made) -> None:
     store.marks.tag("me", [first], "tag 0")
 
 
-def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(store, made, tmp_path, monkeypatch):
+def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = list(made.values())
     monkeypatch.setattr(exchange_module, "MOST_RUNS", 2)
     with pytest.raises(DataError, match="lists 6 runs"):
@@ -431,7 +441,9 @@ def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(store, made, tmp_p
 
 
 @BOTH
-def test_imported_runs_take_room_and_make_room(store, made, tmp_path, lie, monkeypatch):
+def test_imported_runs_take_room_and_make_room(
+    store: RunStore, made: Made, tmp_path: Path, lie: RunSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with store.database.reading() as connection:
         size = total_bytes(connection)
     assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES
@@ -446,7 +458,9 @@ def test_imported_runs_take_room_and_make_room(store, made, tmp_path, lie, monke
 
 
 @BOTH
-def test_files_of_runs_never_take_the_room_of_runs_made_here(store, made, tmp_path, monkeypatch):
+def test_files_of_runs_never_take_the_room_of_runs_made_here(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record, mine, *_ = made.values()
     size = len(record.to_bytes()) + ROW_BYTES
     bounds = tmp_path / "bounds.toml"
@@ -481,7 +495,9 @@ def test_deleted_imported_runs_come_back_and_go_for_good(store: RunStore, lie: R
 
 
 @BOTH
-def test_a_run_whose_number_another_one_had_is_listed_as_itself(store, lie, made):
+def test_a_run_whose_number_another_one_had_is_listed_as_itself(
+    store: RunStore, lie: RunSpec, made: Made
+) -> None:
     """Ids of runs that were removed come again; what is kept of a run is kept by more than that."""
     assert store.listing.seen_by("me")["vali:MAP"].iloc[0] == pytest.approx(0.999)
     with store.database.writing() as connection:
@@ -494,7 +510,9 @@ def test_a_run_whose_number_another_one_had_is_listed_as_itself(store, lie, made
 
 
 @BOTH
-def test_one_file_twice_is_one_run_and_another_record_is_another(store, lie, made, tmp_path):
+def test_one_file_twice_is_one_run_and_another_record_is_another(
+    store: RunStore, lie: RunSpec, made: Made, tmp_path: Path
+) -> None:
     import_runs(store, file_of(tmp_path, [forged(made[lie])]), "me")
     assert len(store.listing.seen_by("me")) == 1
     import_runs(store, file_of(tmp_path, [forged(made[lie], 0.5)]), "me")

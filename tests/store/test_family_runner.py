@@ -18,6 +18,7 @@ from rankviz.store import RunStore, StoreOutOfReach, family_runner, worker
 from rankviz.store.family_runner import FamilyReleased, FamilyRunner, LeaseKeeper, StudyTimeSpent
 from rankviz.store.queue import LeasedFamily, Queue
 from rankviz.store.records import Records
+from rankviz.store.watched import WatchedStudies
 
 FOURIER = SPEC.but(feature_map="fourier", n_components=20, gamma=0.25, C=0.1)
 SPECS = (FOURIER, SPEC.but(C=0.25), SPEC)
@@ -71,7 +72,9 @@ def again_and_again(keeper: LeaseKeeper, deadline: float) -> None:
 
 
 @BOTH
-def test_a_worker_tells_at_once_and_hears_of_a_stop(store, jobs, submit):
+def test_a_worker_tells_at_once_and_hears_of_a_stop(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     job = submit()
     with LeaseKeeper(store.queue, take_lease(store, "w")) as keeper:
         keeper.begin_run(SPEC)
@@ -87,8 +90,8 @@ def test_a_worker_tells_at_once_and_hears_of_a_stop(store, jobs, submit):
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_job_names_the_run_that_is_made_however_short_runs_are(
-    store, jobs, submit, monkeypatch, descending
-):
+    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch, descending: bool
+) -> None:
     """The worker writes no report by time here: each run is over before one is due."""
     save, named = Records.save, list[tuple[RunSpec | None, int]]()
 
@@ -106,7 +109,9 @@ def test_a_job_names_the_run_that_is_made_however_short_runs_are(
     assert named == [(specs[1], 1), (specs[2], 2), (specs[3], 3), (None, 4)], "a family is made by rising C"
 
 
-def test_a_report_by_time_never_replaces_a_later_one(store, jobs, submit, monkeypatch):
+def test_a_report_by_time_never_replaces_a_later_one(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A run that is saved while a report on it is being written gives way to the next run."""
     other, begun, renew, record = SPEC.but(C=0.25), Event(), Queue.renew, execute(SPEC, fold=FOLD)
 
@@ -127,7 +132,9 @@ def test_a_report_by_time_never_replaces_a_later_one(store, jobs, submit, monkey
     assert jobs.status(job).current == other
 
 
-def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(store, submit, bounded):
+def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(
+    store: RunStore, submit: Submit, bounded: Callable[..., None]
+) -> None:
     bounded(job_seconds=1e-9)
     submit()
     with LeaseKeeper(store.queue, take_lease(store, "w")) as keeper, pytest.raises(StudyTimeSpent):
@@ -144,7 +151,9 @@ def test_time_that_is_up_is_noticed_in_the_middle_of_a_run(store, submit, bounde
         (FOURIER.but(n_components=10**9), "Choose m = "),
     ],
 )
-def test_what_cannot_be_made_is_a_sentence(store, jobs, submit, spec, why):
+def test_what_cannot_be_made_is_a_sentence(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, spec: RunSpec, why: str
+) -> None:
     job = submit((SPEC, spec))
     make_all(store)
     status = ended(jobs, job)
@@ -156,7 +165,15 @@ def test_what_cannot_be_made_is_a_sentence(store, jobs, submit, spec, why):
     ("error", "why"),
     [(MemoryError(), "Memory ran out"), (RuntimeError("x"), "A fault of the program: RuntimeError. The log")],
 )
-def test_what_nobody_expects_is_a_sentence(store, jobs, submit, error, why, monkeypatch, capsys):
+def test_what_nobody_expects_is_a_sentence(
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Submit,
+    error: Exception,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def execute_all(*_: object, **__: object) -> None:
         raise error
 
@@ -168,7 +185,9 @@ def test_what_nobody_expects_is_a_sentence(store, jobs, submit, error, why, monk
 
 
 @BOTH
-def test_records_that_cannot_be_kept_end_the_job_with_the_reason(store, jobs, submit, monkeypatch):
+def test_records_that_cannot_be_kept_end_the_job_with_the_reason(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The disk has room for a line, but not for a record."""
     save, kept = Records.save, list[Any]()
 

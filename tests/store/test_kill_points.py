@@ -155,7 +155,14 @@ CASES = [
 @pytest.mark.parametrize(
     ("act", "before"), CASES, ids=[f"{act.__name__}-{was.__name__}" for act, was in CASES]
 )
-def test_who_changes_the_store_is_killed_at_each_step(act, before, jobs, root, tmp_path, monkeypatch):
+def test_who_changes_the_store_is_killed_at_each_step(
+    act: Callable[..., Any],
+    before: Callable[..., str],
+    jobs: WatchedStudies,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     step, going_on = 1, True
     while going_on:
@@ -197,7 +204,13 @@ def assert_all_ends(jobs: WatchedStudies, monkeypatch: pytest.MonkeyPatch) -> No
     assert all('"starter"' in text or '"pid"' in text for text in noted)
 
 
-def test_a_worker_is_killed_at_each_step(jobs, root, tmp_path, bounded, monkeypatch):
+def test_a_worker_is_killed_at_each_step(
+    jobs: WatchedStudies,
+    root: Path,
+    tmp_path: Path,
+    bounded: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It makes a job of two families and one of another visitor's."""
     bounded(idle_seconds=0.02)
     step, going_on = 1, True
@@ -213,7 +226,13 @@ def test_a_worker_is_killed_at_each_step(jobs, root, tmp_path, bounded, monkeypa
     assert step > 40
 
 
-def test_a_sweep_is_made_whole_wherever_its_worker_is_killed(jobs, root, tmp_path, bounded, monkeypatch):
+def test_a_sweep_is_made_whole_wherever_its_worker_is_killed(
+    jobs: WatchedStudies,
+    root: Path,
+    tmp_path: Path,
+    bounded: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bounded(idle_seconds=0.02)
     monkeypatch.setattr(LocalWorkers, "_missing", lambda *_: 0)
     for step in range(5, 60, 12):

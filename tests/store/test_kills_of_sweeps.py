@@ -118,7 +118,9 @@ def test_a_sweep_outlives_a_kill(store: RunStore, root: Path, base: RunSpec, kin
         sweep.end()
 
 
-def test_a_sweep_outlives_the_end_of_its_postgresql_server(root, base, tmp_path, monkeypatch):
+def test_a_sweep_outlives_the_end_of_its_postgresql_server(
+    root: Path, base: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "RANKVIZ_TEST_POSTGRES" not in os.environ:
         pytest.skip("RANKVIZ_TEST_POSTGRES is not set: make test-postgres starts a server")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))

@@ -1,6 +1,7 @@
 """Tables of runs: read again whenever something was written, by whomever, and else not."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from conftest_jobs import wait_for
 from conftest_store import BOTH, GRID, save_all, take_lease
 from sqlalchemy import event
 
-from rankviz import RunSpec
+from rankviz import RunRecord, RunSpec
 from rankviz.store import RunStore, StoreOutOfReach, listing
 from rankviz.store.records import TRAINING
 from rankviz.store.run_store import keep_for_all
@@ -17,7 +18,9 @@ from rankviz.store.run_store import keep_for_all
 pytestmark = BOTH
 
 
-def test_a_table_is_read_again_where_anybody_has_written(store, address, made):
+def test_a_table_is_read_again_where_anybody_has_written(
+    store: RunStore, address: str, made: dict[RunSpec, RunRecord]
+) -> None:
     first, second, third, *_ = [spec.hash for spec in made]
     store.records.keep(made.values(), "me")
     assert not store.listing.seen_by("me")["star"].any()
@@ -32,7 +35,9 @@ def test_a_table_is_read_again_where_anybody_has_written(store, address, made):
     assert list(store.listing.deleted_by("me").index) == [third]
 
 
-def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(store, specs, made):
+def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     study = store.studies.submit(GRID, specs)
     save_all(store, take_lease(store, "a worker"), made)
     digests = [spec.hash for spec in specs]
@@ -46,14 +51,18 @@ def test_runs_of_a_study_that_is_shared_are_seen_while_it_is(store, specs, made)
     assert store.listing.seen_by("you").empty
 
 
-def test_what_pages_ask_for_themselves_is_no_study_to_choose(store, submit, nobody, made):
+def test_what_pages_ask_for_themselves_is_no_study_to_choose(
+    store: RunStore, submit: Callable[..., str], nobody: None, made: dict[RunSpec, RunRecord]
+) -> None:
     submit()
     keep_for_all(store, list(made.values()), "figures")
     for found in (store.studies.of("me"), store.studies.every(), store.studies.titles("me")):
         assert not found
 
 
-def test_runs_that_are_made_get_their_metrics(store, specs, made):
+def test_runs_that_are_made_get_their_metrics(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     study = store.studies.submit(GRID, specs)
     assert "vali:MAP" not in store.listing.of_study(study, "me")
     save_all(store, take_lease(store, "a worker"), made)
@@ -65,7 +74,9 @@ def test_runs_that_are_made_get_their_metrics(store, specs, made):
         assert len(known) == 3
 
 
-def test_a_table_that_nobody_changed_is_not_read_again(store, made):
+def test_a_table_that_nobody_changed_is_not_read_again(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     store.records.keep(made.values(), "me")
     before = store.listing.seen_by("me")
     asked: list[str] = []
@@ -85,7 +96,9 @@ def test_a_table_that_nobody_changed_is_not_read_again(store, made):
     assert [text for text in asked if "FROM runs" in text]
 
 
-def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(store, made):
+def test_a_connection_that_broke_is_a_sentence_and_another_one_next_time(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     if store.database.file is None:
         pytest.skip("PostgreSQL is asked by any connection")
     with closing(sqlite3.connect(store.database.file)) as other:  # else the log goes, and all is opened anew
@@ -113,7 +126,9 @@ def test_every_table_is_kept_by_itself(store: RunStore, specs: list[RunSpec]) ->
         assert [len(store.listing.seen_by(owner)) for owner in ("me", "you")] == [3, 2]
 
 
-def test_few_rows_are_kept(store, made, monkeypatch):
+def test_few_rows_are_kept(
+    store: RunStore, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.records.keep(made.values(), "me")
     for visitor in map(str, range(5)):
         store.records.keep(made.values(), visitor)

@@ -8,7 +8,7 @@ import pytest
 from conftest_store import BOTH, GRID, end_of_lease, save_all, states, take_lease
 from sqlalchemy import select, text, update
 
-from rankviz import RunSpec
+from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
@@ -32,7 +32,9 @@ def test_runs_come_in_the_order_of_their_family(store: RunStore, specs: list[Run
     assert [spec.C for spec in take_lease(store, "w").specs] == [1.0, 0.5, 0.25]
 
 
-def test_a_lease_that_has_ended_goes_to_another(store, specs, made):
+def test_a_lease_that_has_ended_goes_to_another(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     study = store.studies.submit(GRID, specs[:3])
     lost = take_lease(store, "w1")
     assert store.records.save(made[specs[0]])
@@ -45,7 +47,9 @@ def test_a_lease_that_has_ended_goes_to_another(store, specs, made):
     assert states(store, study) == {"done": 1, "leased": 2}
 
 
-def test_a_late_worker_loses_nothing_and_doubles_nothing(store, specs, made):
+def test_a_late_worker_loses_nothing_and_doubles_nothing(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     study = store.studies.submit(GRID, specs[:3])
     late = take_lease(store, "w1")
     end_of_lease(store, late)
@@ -62,7 +66,9 @@ def test_a_late_worker_loses_nothing_and_doubles_nothing(store, specs, made):
     assert states(store, study) == {"done": 3}
 
 
-def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(store, specs):
+def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(
+    store: RunStore, specs: list[RunSpec]
+) -> None:
     waits = [sys.executable, "-c", "input()"]
     children = [subprocess.Popen(waits, stdin=subprocess.PIPE) for _ in range(2)]
     store.studies.submit(GRID, specs[:3])
@@ -76,7 +82,9 @@ def test_the_lease_of_a_process_that_has_ended_goes_to_another_at_once(store, sp
     children[1].communicate(b"\n")
 
 
-def test_the_run_of_which_workers_die_is_lost_and_the_others_are_made(store, specs, made):
+def test_the_run_of_which_workers_die_is_lost_and_the_others_are_made(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     study = store.studies.submit(Study("me", "a grid", tries=2), specs[:3])
     for worker in ("w1", "w2"):
         lease = take_lease(store, worker)
@@ -94,7 +102,9 @@ def test_the_run_of_which_workers_die_is_lost_and_the_others_are_made(store, spe
     assert "2 times" in row["reason"]
 
 
-def test_what_two_studies_want_is_made_once(store, specs, made):
+def test_what_two_studies_want_is_made_once(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     first = store.studies.submit(GRID, specs[:2])
     second = store.studies.submit(GRID, specs[1:3])
     one, other = take_lease(store, "w1"), take_lease(store, "w2")
@@ -106,7 +116,9 @@ def test_what_two_studies_want_is_made_once(store, specs, made):
     assert store.queue.take("w3") is None
 
 
-def test_what_was_made_is_not_made_again(store, specs, made):
+def test_what_was_made_is_not_made_again(
+    store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
+) -> None:
     store.records.keep([made[specs[0]]], "somebody")
     study = store.studies.submit(GRID, specs[:2])
     assert states(store, study) == {"done": 1, "queued": 1}
@@ -120,7 +132,9 @@ def test_visitors_take_turns(store: RunStore, base: RunSpec) -> None:
     assert [take_lease(store, f"w{n}").owner for n in range(3)] == ["greedy", "modest", "greedy"]
 
 
-def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(store, specs):
+def test_a_study_that_is_stopped_cancels_what_waits_and_lets_go_of_what_is_made(
+    store: RunStore, specs: list[RunSpec]
+) -> None:
     study = store.studies.submit(GRID, specs)
     lease = take_lease(store, "w1")
     assert store.queue.renew(lease, {})
@@ -161,7 +175,9 @@ def test_a_study_that_is_paused_waits(store: RunStore, specs: list[RunSpec]) -> 
 
 
 @pytest.mark.parametrize("ended", ["failed", "cancelled"])
-def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(store, specs, ended):
+def test_runs_that_ended_without_a_record_are_tried_again_for_a_new_study(
+    store: RunStore, specs: list[RunSpec], ended: str
+) -> None:
     study = store.studies.submit(GRID, specs[:1])
     if ended == "failed":
         store.records.fail(specs[0], "It was too large.")
@@ -241,7 +257,9 @@ def test_a_choice_among_many_studies_reads_each_once(store: RunStore, base: RunS
 
 
 @pytest.mark.parametrize(("roots", "design"), [("7", "["), ("", "[1]"), ("{", "null")])
-def test_a_study_that_cannot_be_read_whole_is_still_listed(store, specs, roots, design):
+def test_a_study_that_cannot_be_read_whole_is_still_listed(
+    store: RunStore, specs: list[RunSpec], roots: str, design: str
+) -> None:
     damaged, sound = (store.studies.submit(GRID, [spec]) for spec in specs[:2])
     with store.database.writing() as connection:
         connection.execute(update(studies).where(studies.c.id == damaged).values(roots=roots, design=design))

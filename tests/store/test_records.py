@@ -21,7 +21,9 @@ from rankviz.store.tables import records, runs
 pytestmark = BOTH
 
 
-def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(store, made):
+def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     store.records.keep(made.values(), "me")
     found = store.records.find(list(made))
     assert found.keys() == made.keys()
@@ -36,14 +38,18 @@ def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(store, made)
         assert (row["C"], row["seed"], row["dataset"]) == (spec.C, spec.seed, "small")
 
 
-def test_a_record_that_cannot_be_read_is_as_good_as_none(store, made):
+def test_a_record_that_cannot_be_read_is_as_good_as_none(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     store.records.keep(made.values(), "me")
     with store.database.writing() as connection:
         connection.execute(update(records).where(records.c.run == 1).values(content=b"nonsense"))
     assert len(store.records.find(list(made))) == len(made) - 1
 
 
-def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(store, made):
+def test_a_run_counts_as_made_only_with_a_record_that_can_be_read_and_data_that_are_known(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
     first, second = list(made.values())[:2]
     assert store.records.keep([replace(first, spec=first.spec.but(digest="")), second], "me") == 1
     with store.database.writing() as connection:
@@ -183,7 +189,9 @@ def test_runs_travel_as_one_file(store: RunStore, made: dict[RunSpec, RunRecord]
     other.close()
 
 
-def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(store, made, tmp_path):
+def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(
+    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
+) -> None:
     first, second = list(made.values())[:2]
     nameless = replace(first, spec=first.spec.but(digest=""))
     for digest, record in ((second.spec.hash, first), (nameless.spec.hash, nameless)):
@@ -196,7 +204,9 @@ def test_a_file_that_has_a_record_under_the_digest_of_another_is_refused(store, 
     assert store.listing.seen_by("me").empty
 
 
-def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(store, made, tmp_path):
+def test_a_record_that_cannot_be_read_is_named_and_nothing_is_written(
+    store: RunStore, made: dict[RunSpec, RunRecord], tmp_path: Path
+) -> None:
     store.records.keep(made.values(), "me")
     digests = [spec.hash for spec in made]
     with store.database.writing() as connection:

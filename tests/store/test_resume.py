@@ -24,7 +24,9 @@ def paused(store: RunStore, interrupted: Callable[..., str]) -> str:
     return study.id
 
 
-def test_what_was_chosen_by_is_chosen_by_after_the_resume(command, store, paused):
+def test_what_was_chosen_by_is_chosen_by_after_the_resume(
+    command: Command, store: RunStore, paused: str
+) -> None:
     found = as_json(command("sweep", "--resume", paused, "--json"))
     table, design = store.listing.of_studies([paused]), design_of(store, paused)
     meant, other = select(design, table, "NDCG@3", per_fold=True), select(design, table, "MAP")
@@ -57,7 +59,9 @@ DIFFERENT = [
 """Arguments beside --resume, and what of the sweep's own is said then."""
 
 
-def test_an_argument_that_differs_is_refused_before_anything_goes_on(command, store, paused):
+def test_an_argument_that_differs_is_refused_before_anything_goes_on(
+    command: Command, store: RunStore, paused: str
+) -> None:
     for words, own in DIFFERENT:
         status, out, err = command("sweep", "--resume", paused, *words)
         assert (status, out, len(err.splitlines())) == (2, "", 1)
@@ -85,7 +89,9 @@ def test_where_a_cluster_worked_the_pause_says_so(store: RunStore, interrupted: 
     assert f"--resume {store.studies.every()[0].id} --where local:1" in err
 
 
-def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(command, store, paused):
+def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(
+    command: Command, store: RunStore, paused: str
+) -> None:
     """As those of earlier versions and of the app."""
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     status, out, err = command("sweep", "--resume", paused, "--metric", "P@1")
@@ -98,7 +104,9 @@ def test_a_sweep_that_did_not_say_how_to_choose_says_what_is_used(command, store
     assert "was started with P@1" in command("sweep", "--resume", paused, "--metric", "MAP")[2]
 
 
-def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(command, store, paused):
+def test_an_old_sweep_cannot_be_told_to_choose_by_what_is_not_there(
+    command: Command, store: RunStore, paused: str
+) -> None:
     store.studies.redesign(paused, "command line", design_of(store, paused).to_dict())
     for words, said in (
         (("--metric", "NOPE"), "'NOPE' is not a metric"),

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from conftest_jobs import FOLD, SPEC
@@ -15,6 +16,7 @@ from rankviz.store import NoSuchStudy, RunStore, StoreError, Study, family_runne
 from rankviz.store.room import DAY, PLACE_BYTES, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, owners, runs, studies
+from rankviz.store.watched import WatchedStudies
 
 pytestmark = BOTH
 
@@ -49,7 +51,9 @@ def ask(store: RunStore, owner: str) -> None:
         make_room(connection, owner)
 
 
-def test_the_bytes_of_records_are_known_and_runs_without_one_count(store, made):
+def test_the_bytes_of_records_are_known_and_runs_without_one_count(
+    store: RunStore, made: Sequence[RunRecord]
+) -> None:
     store.records.keep(made[:2], "me")
     store.studies.stop(store.studies.submit(Study("me", ""), [SPEC.but(C=77.0)]), "me")
     with store.database.reading() as connection:
@@ -57,7 +61,9 @@ def test_the_bytes_of_records_are_known_and_runs_without_one_count(store, made):
         assert total_bytes(connection) == size + 3 * ROW_BYTES + PLACE_BYTES + len("{}")
 
 
-def test_notes_tags_and_designs_count_too(store, made, bounded):
+def test_notes_tags_and_designs_count_too(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store.records.keep(made[:1], "me")
     study = store.studies.submit(Study("me", "a title"), [SPECS[0]])
 
@@ -83,7 +89,9 @@ def test_notes_tags_and_designs_count_too(store, made, bounded):
         store.studies.note(study, "me", "s" * 2001)
 
 
-def test_texts_count_by_their_bytes_whatever_their_letters(store, made):
+def test_texts_count_by_their_bytes_whatever_their_letters(
+    store: RunStore, made: Sequence[RunRecord]
+) -> None:
     store.records.keep(made[:1], "me")
 
     def counted(note: str) -> int:
@@ -97,7 +105,9 @@ def test_texts_count_by_their_bytes_whatever_their_letters(store, made):
         assert counted("\0" + "n" * 99) == without + 100
 
 
-def test_while_there_is_room_nothing_goes(store, made, bounded):
+def test_while_there_is_room_nothing_goes(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     bounded(run_bytes=room_for(made, 0, 1, 2, 3))
     store.records.keep(made, "me")
     aged(store, 100, *SPECS)
@@ -106,7 +116,9 @@ def test_while_there_is_room_nothing_goes(store, made, bounded):
     assert there(store, made) == [0, 1, 2, 3]
 
 
-def test_what_was_deleted_goes_first_then_the_oldest_of_anybody(store, made, bounded):
+def test_what_was_deleted_goes_first_then_the_oldest_of_anybody(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store.records.keep(made, "me")
     aged(store, 3, SPECS[1])
     aged(store, 5, SPECS[2])
@@ -117,7 +129,9 @@ def test_what_was_deleted_goes_first_then_the_oldest_of_anybody(store, made, bou
         assert there(store, made) == left
 
 
-def test_made_up_visitors_do_not_delete_the_work_of_others(store, made, bounded):
+def test_made_up_visitors_do_not_delete_the_work_of_others(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store.records.keep(made[:1], "honest")
     store.records.keep(made[1:], "made up")
     for number, spec in enumerate(SPECS):
@@ -131,7 +145,9 @@ def test_made_up_visitors_do_not_delete_the_work_of_others(store, made, bounded)
 
 
 @pytest.mark.parametrize("said", ["star", "tag", "note", "share", "sweep", "common"])
-def test_what_somebody_has_said_something_of_stays(store, made, bounded, said):
+def test_what_somebody_has_said_something_of_stays(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, said: str
+) -> None:
     store.records.keep(made, "me")
     aged(store, 9, *SPECS)
     first = [SPECS[0].hash]
@@ -153,8 +169,13 @@ def test_what_somebody_has_said_something_of_stays(store, made, bounded, said):
 
 
 def test_what_a_job_waits_for_stays_and_jobs_that_ended_go_with_their_runs(
-    store, made, bounded, jobs, submit, nobody
-):
+    store: RunStore,
+    made: Sequence[RunRecord],
+    bounded: Bounded,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    nobody: None,
+) -> None:
     store.records.keep(made, "me")
     aged(store, 9, *SPECS)
     live, over = submit((*SPECS[:1], SPEC.but(C=77.0))), submit(SPECS[1:2])
@@ -169,7 +190,9 @@ def held_by(store: RunStore, owner: str) -> set[str]:
     return set(store.listing.seen_by(owner).index)
 
 
-def test_a_visitor_who_stars_everything_keeps_room_for_others(store, made, bounded):
+def test_a_visitor_who_stars_everything_keeps_room_for_others(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     bounded(run_bytes_each=room_for(made, 0, 1))
     for number in (0, 1):
         store.records.keep(made[number : number + 1], "greedy")
@@ -196,7 +219,9 @@ def test_a_visitor_who_stars_everything_keeps_room_for_others(store, made, bound
     assert held_by(store, "greedy") == {SPECS[1].hash, SPECS[3].hash}
 
 
-def test_made_up_visitors_of_one_address_share_its_room(store, made, bounded):
+def test_made_up_visitors_of_one_address_share_its_room(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     bounded(run_bytes_address=room_for(made, 0, 1))
     for number, owner in enumerate(("made up", "another")):
         store.records.keep(made[number : number + 1], owner, "here")
@@ -213,7 +238,9 @@ def test_made_up_visitors_of_one_address_share_its_room(store, made, bounded):
     assert there(store, made) == [0, 1, 2, 3]
 
 
-def test_in_a_full_share_old_runs_go_from_their_visitors_alone(store, made, bounded):
+def test_in_a_full_share_old_runs_go_from_their_visitors_alone(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store.records.keep(made[:2], "me", "here")
     store.records.keep(made[:2], "you", "there")
     store.records.keep(made[2:3], "mate", "here")
@@ -230,7 +257,9 @@ def test_in_a_full_share_old_runs_go_from_their_visitors_alone(store, made, boun
     assert there(store, made) == [0, 1, 2, 3]
 
 
-def test_runs_that_a_sweep_keeps_count_for_its_visitor(store, made, bounded):
+def test_runs_that_a_sweep_keeps_count_for_its_visitor(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store.records.keep(made[:3], "honest")
     sweep = store.studies.submit(Study("greedy", "a grid"), SPECS[:2])
     store.marks.delete("greedy", [spec.hash for spec in SPECS])
@@ -246,7 +275,9 @@ def test_runs_that_a_sweep_keeps_count_for_its_visitor(store, made, bounded):
         store.studies.restore(sweep, "greedy")
 
 
-def test_a_worker_ends_a_study_whose_visitor_has_no_room(store, made, bounded, root, monkeypatch):
+def test_a_worker_ends_a_study_whose_visitor_has_no_room(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(family_runner, "ROOM_SECONDS", 0.0)
     bounded(run_bytes_each=room_for(made, 0, 1))
     study = store.studies.submit(Study("greedy", "a grid", roots=(str(root),)), SPECS)
@@ -259,7 +290,9 @@ def test_a_worker_ends_a_study_whose_visitor_has_no_room(store, made, bounded, r
         assert total_bytes(connection) < room_for(made, 0, 1, 2)
 
 
-def test_a_store_of_an_earlier_release_gets_the_table_of_owners(address, made, bounded):
+def test_a_store_of_an_earlier_release_gets_the_table_of_owners(
+    address: str, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     store = RunStore(address)
     store.records.keep(made[:1], "me")
     with store.database.writing() as connection:
@@ -289,7 +322,9 @@ def test_addresses_of_visitors_without_runs_are_forgotten(store: RunStore, made:
         assert connection.execute(owners.select()).all() == [("me", "here")]
 
 
-def test_sweeps_need_room_too(store, made, bounded, specs):
+def test_sweeps_need_room_too(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, specs: list[RunSpec]
+) -> None:
     store.records.keep(made, "somebody")
     bounded(run_bytes=1)
     with pytest.raises(StoreError, match="ask who runs the app for more room"):
@@ -297,7 +332,9 @@ def test_sweeps_need_room_too(store, made, bounded, specs):
     assert store.studies.every() == []
 
 
-def test_what_was_deleted_can_be_restored_for_a_while_and_goes_then(store, made, specs):
+def test_what_was_deleted_can_be_restored_for_a_while_and_goes_then(
+    store: RunStore, made: Sequence[RunRecord], specs: list[RunSpec]
+) -> None:
     store.records.keep(made[:2], "me")
     store.records.keep(made[1:3], "you")
     sweep = store.studies.submit(Study("me", "a grid"), SPECS[2:3])
@@ -364,7 +401,9 @@ def test_places_in_studies_count_and_deleted_sweeps_make_room(store: RunStore, b
     store.studies.submit(Study("honest", "a grid"), SPECS)
 
 
-def test_the_last_tenth_is_for_visitors_who_have_little(store, made, bounded):
+def test_the_last_tenth_is_for_visitors_who_have_little(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     for owner, record in zip(("greedy", "hoarder"), made, strict=False):
         store.records.keep([record], owner, f"address of {owner}")
         store.marks.star(owner, [record.spec.hash])
@@ -380,7 +419,9 @@ def test_the_last_tenth_is_for_visitors_who_have_little(store, made, bounded):
     store.studies.submit(Study("honest", "a grid", address="elsewhere"), SPECS[2:3])
 
 
-def test_sixty_addresses_do_not_fill_the_last_tenth(store, made, bounded):
+def test_sixty_addresses_do_not_fill_the_last_tenth(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded
+) -> None:
     bounded(run_bytes=20_000_000, run_bytes_each=19_000_000, run_bytes_address=19_000_000)
     store.records.keep(made[:1], "many", "crowd")
     store.marks.star("many", [SPECS[0].hash])
@@ -402,7 +443,9 @@ def test_sixty_addresses_do_not_fill_the_last_tenth(store, made, bounded):
         assert total_bytes(connection) < 0.99 * 20_000_000
 
 
-def test_a_visitor_and_an_address_share_a_bounded_number_of_runs(store, made, bounded, monkeypatch):
+def test_a_visitor_and_an_address_share_a_bounded_number_of_runs(
+    store: RunStore, made: Sequence[RunRecord], bounded: Bounded, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bounded(run_bytes_each=1 << 30, run_bytes_address=2 << 30)
     monkeypatch.setattr(room, "MOST_SHARED", {"run_bytes_each": 25, "run_bytes_address": 45})
     store.records.keep(made, "honest", "elsewhere")

@@ -60,7 +60,9 @@ def digest(file: Path) -> str:
 
 
 @pytest.mark.parametrize("version", [None, VERSION - 1, VERSION + 1])
-def test_a_file_of_another_version_is_set_aside_byte_for_byte(tmp_path, made, version, caplog):
+def test_a_file_of_another_version_is_set_aside_byte_for_byte(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], version: int | None, caplog: pytest.LogCaptureFixture
+) -> None:
     file, record = tmp_path / "runs.sqlite", next(iter(made.values()))
     other_version(str(file), record, version)
     before = digest(file)
@@ -167,7 +169,9 @@ def test_the_command_line_says_it_once(old: Path) -> None:
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("version", [None, VERSION - 1, VERSION + 1])
-def test_a_postgresql_database_of_another_version_is_refused_and_left(address, made, version):
+def test_a_postgresql_database_of_another_version_is_refused_and_left(
+    address: str, made: dict[RunSpec, RunRecord], version: int | None
+) -> None:
     store = RunStore(address)
     other_version(address, next(iter(made.values())), version)
     with pytest.raises(StoreOutOfReach, match=r"left as it is\. Set RANKVIZ_STORE to an empty database"):

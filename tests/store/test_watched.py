@@ -35,7 +35,9 @@ def record() -> RunRecord:
 
 
 @BOTH
-def test_a_job_from_start_to_end_and_after_a_restart(store, jobs, submit):
+def test_a_job_from_start_to_end_and_after_a_restart(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     specs = (SPEC, SPEC.but(C=0.25))
     job = submit(specs)
     first = jobs.status(job)
@@ -53,7 +55,9 @@ def test_a_job_from_start_to_end_and_after_a_restart(store, jobs, submit):
 
 
 @pytest.mark.usefixtures("nobody")
-def test_jobs_wait_while_all_workers_are_at_work(store, jobs, submit):
+def test_jobs_wait_while_all_workers_are_at_work(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0, 3.0)]
     assert states(jobs, ids) == ["running", "running", "running"], "a worker for them is about to begin"
     lease = take_lease(store, "w")
@@ -68,7 +72,9 @@ def test_jobs_wait_while_all_workers_are_at_work(store, jobs, submit):
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_a_job_that_is_stopped_keeps_what_is_finished(store, jobs, submit, record):
+def test_a_job_that_is_stopped_keeps_what_is_finished(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord
+) -> None:
     job = submit((SPEC, SPEC.but(C=0.25)))
     lease = take_lease(store, "w")
     store.records.save(record)
@@ -107,7 +113,9 @@ def sleeping(store: RunStore, tmp_path: Path) -> ProcessId:
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_worker_that_does_not_stop_is_ended(store, jobs, submit, tmp_path, monkeypatch):
+def test_a_worker_that_does_not_stop_is_ended(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     process, job = sleeping(store, tmp_path), submit()
     take_lease(store, "sleeper")
     jobs.stop(job, "me")
@@ -120,8 +128,8 @@ def test_a_worker_that_does_not_stop_is_ended(store, jobs, submit, tmp_path, mon
 
 @pytest.mark.usefixtures("nobody")
 def test_a_worker_is_not_ended_where_another_job_wants_what_it_makes(
-    store, jobs, submit, tmp_path, monkeypatch
-):
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(queue, "STOP_PATIENCE", 0.0)
     process, mine, theirs = sleeping(store, tmp_path), submit(), submit(owner="you")
     take_lease(store, "sleeper")
@@ -147,7 +155,9 @@ def test_only_the_owner_stops_and_deletes(jobs: WatchedStudies, submit: Submit) 
 
 
 @pytest.mark.usefixtures("nobody")
-def test_other_ids_are_no_jobs(store, jobs, submit, specs):
+def test_other_ids_are_no_jobs(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, specs: list[RunSpec]
+) -> None:
     job = submit()
     sweep = store.studies.submit(Study("me", "a grid"), specs)
     for wrong in ("", "..", "f" * 32, "\0", "é", f"{job}\n", f" {job}", f"A{job[1:]}", "%", sweep):
@@ -168,7 +178,9 @@ def test_a_job_needs_runs_of_known_data(jobs: WatchedStudies, submit: Submit) ->
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_live_jobs_of_one_visitor_and_of_all_are_bounded(jobs, submit, bounded):
+def test_live_jobs_of_one_visitor_and_of_all_are_bounded(
+    jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
+) -> None:
     bounded(live_jobs_each=2, live_jobs=3)
     ids = [submit((SPEC.but(C=C),)) for C in (1.0, 2.0)]
     with pytest.raises(StoreError, match="Of one visitor at most 2 jobs may wait"):
@@ -182,7 +194,9 @@ def test_live_jobs_of_one_visitor_and_of_all_are_bounded(jobs, submit, bounded):
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_made_up_visitors_of_one_address_leave_places_for_others(store, jobs, bounded):
+def test_made_up_visitors_of_one_address_leave_places_for_others(
+    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None]
+) -> None:
     bounded(live_jobs=20, job_seconds=600.0, live_jobs_each=2, live_jobs_address=10)
     numbers = itertools.count(1)
 
@@ -206,8 +220,8 @@ def test_made_up_visitors_of_one_address_leave_places_for_others(store, jobs, bo
 
 @pytest.mark.usefixtures("nobody")
 def test_a_job_is_asked_for_found_and_taken_in_as_many_statements_whoever_else_waits(
-    store, jobs, bounded, monkeypatch
-):
+    store: RunStore, jobs: WatchedStudies, bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     bounded(live_jobs=1000, live_jobs_address=1000)
     monkeypatch.setattr(LocalWorkers, "maintain_if_due", lambda _: None)
     numbers, statements = itertools.count(1), list[str]()
@@ -240,7 +254,9 @@ def test_a_job_is_asked_for_found_and_taken_in_as_many_statements_whoever_else_w
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_job_that_was_asked_to_stop_does_not_count(store, jobs, submit, bounded):
+def test_a_job_that_was_asked_to_stop_does_not_count(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
+) -> None:
     bounded(live_jobs=1, live_jobs_each=1)
     job = submit()
     take_lease(store, "w")
@@ -251,7 +267,9 @@ def test_a_job_that_was_asked_to_stop_does_not_count(store, jobs, submit, bounde
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_jobs_that_ended_are_forgotten_and_their_runs_stay(store, jobs, submit, bounded, record):
+def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None], record: RunRecord
+) -> None:
     bounded(kept_jobs_each=2, kept_jobs=3)
     running = submit((SPEC.but(C=9.0),))
     ids = list[str]()
@@ -287,7 +305,9 @@ def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, roo
         one.close()
 
 
-def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(jobs, submit):
+def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
+    jobs: WatchedStudies, submit: Submit
+) -> None:
     job = submit((SPEC.but(fold="Fold9"), SPEC, SPEC.but(C=0.25)))
     status = ended(jobs, job)
     assert status.state == "failed"
@@ -316,7 +336,9 @@ def test_a_killed_worker_is_that_jobs_failure(jobs: WatchedStudies, store: RunSt
 
 
 @pytest.mark.usefixtures("nobody")
-def test_the_run_of_which_a_worker_died_fails_its_job(store, jobs, submit):
+def test_the_run_of_which_a_worker_died_fails_its_job(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     job = submit()
     end_of_lease(store, take_lease(store, "w"))
     status = ended(jobs, job) if store.queue.take("other") is None else None
@@ -327,7 +349,9 @@ def test_the_run_of_which_a_worker_died_fails_its_job(store, jobs, submit):
 
 @BOTH
 @pytest.mark.usefixtures("nobody")
-def test_what_two_jobs_want_tells_both_how_far_it_is(store, jobs, submit):
+def test_what_two_jobs_want_tells_both_how_far_it_is(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
     first, second = submit(), submit((SPEC.but(C=2.0), SPEC), owner="you")
     lease = take_lease(store, "w")
     assert store.queue.renew(lease, {"digest": SPEC.hash, "stage": "newton", "fraction": None})
@@ -337,7 +361,13 @@ def test_what_two_jobs_want_tells_both_how_far_it_is(store, jobs, submit):
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_job_ends_after_the_seconds_it_may_work(store, jobs, submit, bounded, monkeypatch):
+def test_a_job_ends_after_the_seconds_it_may_work(
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Submit,
+    bounded: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def time_is_up(_: LeaseKeeper) -> None:
         raise StudyTimeSpent
 
@@ -354,7 +384,9 @@ def test_a_job_ends_after_the_seconds_it_may_work(store, jobs, submit, bounded, 
 
 
 @pytest.mark.usefixtures("nobody")
-def test_seconds_count_over_all_turns(store, jobs, submit, bounded):
+def test_seconds_count_over_all_turns(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
+) -> None:
     bounded(job_seconds=100.0)
     job = submit()
     lease = take_lease(store, "w")
@@ -366,7 +398,14 @@ def test_seconds_count_over_all_turns(store, jobs, submit, bounded):
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_worker_that_does_not_end_then_is_ended(store, jobs, submit, bounded, tmp_path, monkeypatch):
+def test_a_worker_that_does_not_end_then_is_ended(
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Submit,
+    bounded: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(queue, "TIME_PATIENCE", 0.0)
     bounded(job_seconds=1e-6)
     process, job = sleeping(store, tmp_path), submit()
@@ -376,7 +415,9 @@ def test_a_worker_that_does_not_end_then_is_ended(store, jobs, submit, bounded, 
 
 
 @BOTH
-def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(store, jobs, submit, root):
+def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
+) -> None:
     """The sweep is one family of one visitor's, who also waits for a page, and the one worker is at it."""
     sweep = jobs._execution.submit(Study("me", "a grid", roots=(str(root),)), MANY)
     wait_for(lambda: store.studies.status(sweep).done)
@@ -391,7 +432,9 @@ def test_what_somebody_waits_for_goes_before_a_sweep_between_its_runs(store, job
 
 
 @pytest.mark.usefixtures("nobody")
-def test_one_more_worker_may_take_what_somebody_waits_for(store, submit, specs, tmp_path):
+def test_one_more_worker_may_take_what_somebody_waits_for(
+    store: RunStore, submit: Submit, specs: list[RunSpec], tmp_path: Path
+) -> None:
     """A run that can wait may take an hour; the worker that comes for a page takes nothing else."""
     process = sleeping(store, tmp_path)
     store.studies.submit(Study("me", "a grid"), [*specs, SPEC.but(C=7.0)])
@@ -405,7 +448,9 @@ def test_one_more_worker_may_take_what_somebody_waits_for(store, submit, specs, 
     process.terminate()
 
 
-def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(store, specs, tmp_path, monkeypatch):
+def test_a_page_gets_a_worker_while_all_are_at_long_runs_that_can_wait(
+    store: RunStore, specs: list[RunSpec], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started = list[str]()
     monkeypatch.setattr(LocalWorkers, "_start", lambda _, names: started.extend(names))
     execution = LocalWorkers(store, 1)
@@ -439,7 +484,9 @@ def test_jobs_go_first_and_visitors_in_turn(store: RunStore, submit: Submit, spe
 
 
 @pytest.mark.usefixtures("nobody")
-def test_a_sweep_gives_way_only_to_what_nobody_makes(store, submit, specs, monkeypatch):
+def test_a_sweep_gives_way_only_to_what_nobody_makes(
+    store: RunStore, submit: Submit, specs: list[RunSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rankviz.store.queue.WAIT_SECONDS", -1.0)
     store.studies.submit(Study("you", "a grid"), specs[:3])
     lease = take_lease(store, "w")
@@ -457,7 +504,9 @@ def test_a_sweep_gives_way_only_to_what_nobody_makes(store, submit, specs, monke
 @BOTH
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize("damage", ["damaged", "gone"])
-def test_a_record_that_cannot_be_read_is_made_again(store, jobs, submit, record, damage):
+def test_a_record_that_cannot_be_read_is_made_again(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, record: RunRecord, damage: str
+) -> None:
     store.records.keep([record], "me")
     with store.database.writing() as connection:
         if damage == "gone":
@@ -486,7 +535,9 @@ DAMAGE = [
 
 @pytest.mark.usefixtures("nobody")
 @pytest.mark.parametrize(("place", "content"), DAMAGE)
-def test_what_cannot_be_read_stops_nobody_else(store, jobs, submit, tmp_path, place, content):
+def test_what_cannot_be_read_stops_nobody_else(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, tmp_path: Path, place: str, content: str
+) -> None:
     process, damaged = sleeping(store, tmp_path), submit()
     lease = take_lease(store, "sleeper")
     if place in ("studies.roots", "runs.spec"):
@@ -510,7 +561,9 @@ def test_what_cannot_be_read_stops_nobody_else(store, jobs, submit, tmp_path, pl
 
 
 @BOTH
-def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(store, jobs, submit, monkeypatch):
+def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as away:
         away.setattr(LocalWorkers, "_missing", lambda *_: 0)
         job = submit()
@@ -530,7 +583,9 @@ def test_what_cannot_be_written_down_is_said_and_the_job_goes_on_afterwards(stor
     assert ended(jobs, again).state == "finished"
 
 
-def test_a_system_that_starts_no_process_is_said(jobs, submit, monkeypatch):
+def test_a_system_that_starts_no_process_is_said(
+    jobs: WatchedStudies, submit: Submit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 

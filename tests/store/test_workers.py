@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +24,7 @@ from rankviz.store.execution import LocalWorkers, log_folder, unrecorded, worker
 from rankviz.store.queue import host
 from rankviz.store.study import StoreOutOfReach
 from rankviz.store.tables import workers
+from rankviz.store.watched import WatchedStudies
 
 
 @pytest.fixture
@@ -43,7 +45,9 @@ def asked(root: Path, tries: int = 3) -> Study:
 
 
 @BOTH
-def test_everything_is_made_and_the_workers_stay_for_more(execution, specs, root):
+def test_everything_is_made_and_the_workers_stay_for_more(
+    execution: LocalWorkers, specs: list[RunSpec], root: Path
+) -> None:
     study = execution.submit(asked(root), specs)
     status = ended(execution, study)
     assert status.counts == {"done": 6}
@@ -57,7 +61,9 @@ def test_everything_is_made_and_the_workers_stay_for_more(execution, specs, root
     }
 
 
-def test_a_run_that_cannot_be_made_fails_alone(execution, specs, root):
+def test_a_run_that_cannot_be_made_fails_alone(
+    execution: LocalWorkers, specs: list[RunSpec], root: Path
+) -> None:
     gone = specs[0].but(fold="Fold9")
     other = specs[1].but(digest="0" * 32)
     study = execution.submit(asked(root), [gone, other, *specs[:3]])
@@ -68,7 +74,9 @@ def test_a_run_that_cannot_be_made_fails_alone(execution, specs, root):
 
 
 @BOTH
-def test_what_a_killed_worker_was_making_is_made_by_another(execution, base, root):
+def test_what_a_killed_worker_was_making_is_made_by_another(
+    execution: LocalWorkers, base: RunSpec, root: Path
+) -> None:
     specs = [base.but(C=2.0**C, gamma=2.0**g) for C in range(-6, 6) for g in range(-6, 2)]
     study = execution.submit(asked(root), specs)
     wait_for(lambda: execution.watch(study).done)
@@ -79,7 +87,9 @@ def test_what_a_killed_worker_was_making_is_made_by_another(execution, base, roo
 
 
 @pytest.mark.usefixtures("cold_workers")
-def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(execution, specs, root, monkeypatch):
+def test_a_run_of_which_every_worker_dies_is_lost_and_said_so(
+    execution: LocalWorkers, specs: list[RunSpec], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A worker that finds this in its environment dies where it would open the data."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).with_name("dying")))
     study = execution.submit(asked(root, tries=2), specs[:1])
@@ -102,7 +112,9 @@ def test_a_stop_ends_what_is_being_made(execution: LocalWorkers, base: RunSpec, 
 
 
 @pytest.mark.usefixtures("cold_workers")
-def test_the_address_of_the_database_is_not_on_the_command_line(execution, specs, root):
+def test_the_address_of_the_database_is_not_on_the_command_line(
+    execution: LocalWorkers, specs: list[RunSpec], root: Path
+) -> None:
     execution.submit(asked(root), specs)
     process = wait_for(lambda: worker_processes(execution.store))[0]
     command = Path(f"/proc/{process.pid}/cmdline")
@@ -112,7 +124,9 @@ def test_the_address_of_the_database_is_not_on_the_command_line(execution, specs
 
 
 @pytest.mark.usefixtures("cold_workers")
-def test_workers_leave_no_logs_where_nothing_went_wrong(execution, specs, root, bounded):
+def test_workers_leave_no_logs_where_nothing_went_wrong(
+    execution: LocalWorkers, specs: list[RunSpec], root: Path, bounded: object
+) -> None:
     bounded(idle_seconds=0.2)  # type: ignore[operator]
     ended(execution, execution.submit(asked(root), specs))
     wait_for(lambda: not worker_processes(execution.store))
@@ -131,7 +145,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ProcessId]:
     return found
 
 
-def test_a_worker_stays_until_it_has_made_or_taken_much(jobs, submit, bounded, started):
+def test_a_worker_stays_until_it_has_made_or_taken_much(
+    jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None], started: list[ProcessId]
+) -> None:
     """Without a bound it stays: test_everything_is_made_and_the_workers_stay_for_more."""
     for number, most in enumerate(({"worker_bytes": 1}, {"worker_jobs": 1}, {}), start=1):
         bounded(**most)
@@ -139,15 +155,22 @@ def test_a_worker_stays_until_it_has_made_or_taken_much(jobs, submit, bounded, s
         assert len(started) == number
 
 
-def test_a_worker_that_nobody_needs_ends(store, jobs, submit, bounded):
+def test_a_worker_that_nobody_needs_ends(
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str], bounded: Callable[..., None]
+) -> None:
     bounded(idle_seconds=0.2)
     ended_job(jobs, submit())
     assert wait_for(lambda: not worker_processes(store))
 
 
 def test_a_worker_whose_server_ended_while_it_worked_does_not_wait(
-    store, jobs, submit, bounded, tmp_path, monkeypatch
-):
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    bounded: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It finds out whichever process started it: a worker may start another for the same server."""
     bounded(idle_seconds=3600.0)
     server = start(["sleep", "60"], dict(os.environ), tmp_path / "server.log")
@@ -166,7 +189,13 @@ def test_a_worker_knows_the_server_of_who_started_it(monkeypatch: pytest.MonkeyP
     assert environment_of_worker(1, 1)[SERVER_ENVIRONMENT] == other
 
 
-def test_cores_are_shared_out(store, monkeypatch, specs, root, sleepers):
+def test_cores_are_shared_out(
+    store: RunStore,
+    monkeypatch: pytest.MonkeyPatch,
+    specs: list[RunSpec],
+    root: Path,
+    sleepers: list[Sleeper],
+) -> None:
     monkeypatch.setattr("rankviz.store.execution.cores", lambda: 9)
     for number, at_once in enumerate((2, 20)):
         LocalWorkers(store, at_once).submit(asked(root), [specs[number]])
@@ -184,7 +213,9 @@ def test_the_code_is_another_after_any_change(monkeypatch: pytest.MonkeyPatch, t
     assert environment.code_digest() != before
 
 
-def test_a_worker_that_is_killed_while_it_waits_costs_nothing(store, jobs, submit):
+def test_a_worker_that_is_killed_while_it_waits_costs_nothing(
+    store: RunStore, jobs: WatchedStudies, submit: Callable[..., str]
+) -> None:
     ended_job(jobs, submit())
     (process,) = worker_processes(store)
     os.kill(process.pid, signal.SIGKILL)
@@ -193,8 +224,12 @@ def test_a_worker_that_is_killed_while_it_waits_costs_nothing(store, jobs, submi
 
 
 def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_place(
-    store, jobs, submit, tmp_path, monkeypatch
-):
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     log = log_folder(store) / "never.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     gone = start(["true"], dict(os.environ), log)
@@ -209,8 +244,8 @@ def test_a_worker_that_is_started_by_somebody_who_ends_then_does_not_hold_a_plac
 
 
 def test_a_worker_that_the_store_could_not_be_told_of_holds_a_place_only_while_it_lives(
-    store, sleepers, monkeypatch
-):
+    store: RunStore, sleepers: list[Sleeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
     execution = LocalWorkers(store, 2)
     for number in range(2):
         store.studies.submit(Study("me", "a grid"), [SPEC.but(C=1.0 + number)])
@@ -247,7 +282,9 @@ def names_of(store: RunStore) -> list[str]:
 
 
 @BOTH
-def test_two_that_look_at_once_start_one_worker(store, submit, sleepers):
+def test_two_that_look_at_once_start_one_worker(
+    store: RunStore, submit: Callable[..., str], sleepers: list[Sleeper]
+) -> None:
     for number in range(3):
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
@@ -267,14 +304,18 @@ def test_without_work_nothing_is_started(execution: LocalWorkers) -> None:
 @pytest.mark.parametrize(
     ("asked", "niceness"), [("0", 0), ("7", 7), ("40", 19), ("", 10), ("-5", 10), ("many", 10), ("²", 10)]
 )
-def test_how_far_workers_stand_back_is_asked_for(asked, niceness, monkeypatch):
+def test_how_far_workers_stand_back_is_asked_for(
+    asked: str, niceness: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_NICE", asked)
     assert default_niceness() == niceness
 
 
 @pytest.mark.usefixtures("cold_workers")
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no such order")
-def test_workers_stand_back_as_far_as_asked(store, submit, monkeypatch):
+def test_workers_stand_back_as_far_as_asked(
+    store: RunStore, submit: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANKVIZ_NICE", "3")
     submit(MANY)
     (process,) = wait_for(lambda: worker_processes(store))
