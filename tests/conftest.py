@@ -1,7 +1,5 @@
 """Fixtures that tests share: the real folds, and what to do when they are not there; a small data set."""
 
-from __future__ import annotations
-
 import os
 
 # Processes of tests that work at the same time share the cores, as jobs do: more threads of BLAS than cores

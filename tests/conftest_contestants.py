@@ -1,7 +1,5 @@
 """Runs made of numbers, for tests of comparisons: nothing is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One small problem and RankSVMs of every feature map, made and fitted."""
 
-from __future__ import annotations
-
 import pytest
 from naive_ranking import problem, qid_of
 

@@ -1,7 +1,5 @@
 """Helpers of the tests of jobs: what is asked for, to wait, and to end who works."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """One small problem, and RankSVMs with every kernel on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The spec that tests of specs, runs and records begin with, and others that differ from it in one thing."""
 
-from __future__ import annotations
-
 import dataclasses
 from contextlib import suppress
 

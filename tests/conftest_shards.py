@@ -1,7 +1,5 @@
 """Helpers of the tests of shards: data with all that is awkward about queries."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rankviz import RankingData

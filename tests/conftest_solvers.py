@@ -1,7 +1,5 @@
 """The problem that every solver is tried on, its objectives, and the costs and stochastic terms to try."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Make tables of a design's runs with metrics from a formula, without training."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

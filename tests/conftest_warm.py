@@ -1,7 +1,5 @@
 """Processes of their own for tests, started with the libraries imported."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Boosters as their papers write them: plain loops over pairs, queries, features and thresholds."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

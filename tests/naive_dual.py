@@ -1,7 +1,5 @@
 """Dual variables by a plain loop, and records and parts made up of scores and grades alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from naive_ranking import qid_of, slow_pairs

@@ -1,7 +1,5 @@
 """The kernels by scikit-learn, two that are in no registry, what a map makes of them, documents to try."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import ClassVar

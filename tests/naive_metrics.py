@@ -3,8 +3,6 @@
 Every function takes the grades of one query, best score first.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import partial

@@ -1,7 +1,5 @@
 """Pairs and risks by plain loops, slow and plainly right, and small ranking problems to try them on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

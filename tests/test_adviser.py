@@ -1,7 +1,5 @@
 """Test the adviser: only new cells, deterministic, better than chance, silent."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

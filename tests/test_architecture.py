@@ -1,7 +1,5 @@
 """The boundaries of ARCHITECTURE.md, read from the imports."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Test pieces of mapped files: found, placed, and their pages released unchanged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

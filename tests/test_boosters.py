@@ -1,7 +1,5 @@
 """RankBoost, FRank, AdaRank and coordinate ascent: plain loops, falling losses, rising measures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

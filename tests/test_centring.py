@@ -1,7 +1,5 @@
 """Columns with a large offset: the same model as without it, and other columns as they were, bit by bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import slow_optimum

@@ -1,7 +1,5 @@
 """Changes of data as values: what they leave, what they refuse, and what JSON keeps of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product

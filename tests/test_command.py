@@ -1,7 +1,5 @@
 """The command `rankviz`, what it starts and says; where the app and the demonstration folds lie."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Tables to print: what is bold and marked, and that foreign text cannot break a language."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

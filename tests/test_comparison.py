@@ -1,7 +1,5 @@
 """Comparisons with a baseline: known answers, seeds and folds nested right, sentences."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

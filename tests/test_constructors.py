@@ -1,7 +1,5 @@
 """Every constructor parameter is checked by its setting, before anything is computed."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

@@ -1,7 +1,5 @@
 """Runs grouped into contestants, and contestants matched: what belongs together, what cannot be compared."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import product

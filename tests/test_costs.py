@@ -1,7 +1,5 @@
 """Costs of pairs: he2009's λ and μ, chapelle2010's DCG differences, and tables that a user gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import GRADES, offsets, random_grades, slow_pairs

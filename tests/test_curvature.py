@@ -1,7 +1,5 @@
 """Curvature in single precision: the same objective, nearly the same Hessian, and where it is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tables that compare definitions: terms sum to NDCG, marks where rules differ, one change at a time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

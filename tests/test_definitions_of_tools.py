@@ -1,7 +1,5 @@
 """NDCG as other tools print it on a small data set, and the rules behind the differences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The files of deploy/ and docs/deployment.md say what the program says; others use them for real."""
 
-from __future__ import annotations
-
 import http.server
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Test descriptions: their parts in order, once each, and parts left out or changed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Designs of sweeps: what they list, what they draw, what is refused, and what they cost before."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Conjugate gradients and the line search, on matrices and functions made to be awkward."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The documentation: its examples run, it has every public name, and its checks find what they look for."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The examples in the docstrings of the public names run, and every public name has one."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels of products of features far from zero: right, or refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

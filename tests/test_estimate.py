@@ -1,7 +1,5 @@
 """Predicted cost of runs: close to the truth, in words, and corrected by the steps of a run."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """First-order estimates of what left-out queries do, against refits and against the formula itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import problem, qid_of

@@ -1,7 +1,5 @@
 """RankSVM: scikit-learn's conventions, bad settings and data, progress and stopping, and the real folds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

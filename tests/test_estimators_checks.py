@@ -4,8 +4,6 @@ Its checks know no queries, so each estimator is wrapped as one that takes all d
 query. Weights are of queries, and stay outside: within one query there is nothing to weigh.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from conftest_estimators import QID, X, Y
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, RegularizedRankSVM, measure
+from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, RegularizedRankSVM
 
 
 class OfOneQuery:
@@ -80,12 +78,6 @@ def test_a_data_set_in_the_place_of_features_is_told_what_to_pass() -> None:
             wrong()
 
 
-@each
-def test_a_gamma_that_has_another_name_elsewhere_is_told_ours(ranker: type) -> None:
-    with pytest.raises(ValueError, match="gamma='auto' must be a positive finite number or 'scale'"):
-        ranker(gamma="auto").fit(X, Y, qid=QID)
-
-
 def test_grades_as_scikit_learn_takes_them() -> None:
     expected = RankSVM().fit(X, Y, qid=QID).coef_
     np.testing.assert_array_equal(RankSVM().fit(X, Y.astype(object), qid=QID).coef_, expected)
@@ -102,9 +94,3 @@ def test_grades_as_scikit_learn_takes_them() -> None:
     ):
         with pytest.raises(DataError, match=words):
             RankSVM().fit(X, wrong, qid=QID)
-
-
-@pytest.mark.parametrize("metric", ["NDCG@10", "MAP", "P@5 (letor)"])
-def test_a_metric_by_name_judges_a_model(metric: str) -> None:
-    model = RankSVM().fit(X, Y, qid=QID)
-    assert 0.0 < measure(metric)(model.predict(X), Y, QID) <= 1.0

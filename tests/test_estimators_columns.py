@@ -1,7 +1,5 @@
 """Tables: models know the columns that they were trained on, and refuse others."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """RankSVM: what must not matter to it (order, blocks, units, the preconditioner), and odd data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

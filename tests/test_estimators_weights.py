@@ -1,7 +1,5 @@
 """Weights of queries in fit: the same as repeating them, for every loss, solver, cost and map."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

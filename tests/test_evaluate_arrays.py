@@ -1,7 +1,5 @@
 """Scores of arrays in the caller's order: what is matched with what, and what is refused."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

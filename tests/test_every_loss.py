@@ -1,7 +1,5 @@
 """Every loss with every cost through `RankSVM`, against SciPy on the objective summed pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import strangers

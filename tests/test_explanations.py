@@ -1,7 +1,5 @@
 """Shares of features in a margin: against all coalitions, for every map and kernel, and on the real folds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb

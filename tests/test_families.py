@@ -1,7 +1,5 @@
 """Runs that share features: the same results as runs made alone, in families, with honest seconds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

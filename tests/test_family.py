@@ -1,7 +1,5 @@
 """Maps of one draw: leading columns, other γ, padded weights; and preconditioners handed on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import problem

@@ -1,7 +1,5 @@
 """Kernels, operators of features and random Fourier features: exactness, nesting, convergence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Files that appear whole."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

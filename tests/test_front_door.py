@@ -1,7 +1,5 @@
 """The package's front door: every public name is found, imported when asked for, also by threads."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

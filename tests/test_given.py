@@ -1,7 +1,5 @@
 """Systems that are given by their scores: files in and out, errors by line, runs, and arrays in notebooks."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The ground under the project: pins, settings, licence, no machine's paths, links that lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

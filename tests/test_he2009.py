@@ -1,7 +1,5 @@
 """he2009's protocol, costs and figures on OHSUMED of LETOR 2.0, and what `benchmarks.he2009` computes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

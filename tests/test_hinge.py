@@ -1,7 +1,5 @@
 """The hinge by continuation: against a bounded quadratic program, its certificate, and the papers' costs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import problem, qid_of

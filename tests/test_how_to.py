@@ -1,7 +1,5 @@
 """Test the results of the recipes in docs/how-to; `test_docs` only runs them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

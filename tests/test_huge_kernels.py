@@ -1,7 +1,5 @@
 """Polynomial kernels too large for double precision: a sentence, or an objective that its own scores have."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

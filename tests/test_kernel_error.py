@@ -1,7 +1,5 @@
 """Kernel errors: norms against dense algebra, nested errors against separate fits, slopes, honest samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,9 +1,6 @@
 """Models of every kernel as files: a file keeps the kernel that was fitted."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +10,6 @@ import rankviz
 from rankviz import DataError
 from rankviz.common import npz
 from rankviz.features import KERNELS, Polynomial
-
-
-def written(path: Path, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
-    return npz.write_npz(path, meta, arrays)
 
 
 @each_kernel
@@ -65,4 +58,4 @@ def test_other_descriptions_of_kernels_are_refused(kernel: object, tmp_path: Pat
     fitted = model("polynomial", "nystroem", n_components=9).fit_data(DATA)
     meta, arrays = npz.read_npz(rankviz.save(fitted, tmp_path / "m"), "model")
     with pytest.raises(DataError):
-        rankviz.load(written(tmp_path / "wrong", meta | {"kernel": kernel}, arrays))
+        rankviz.load(npz.write_npz(tmp_path / "wrong", meta | {"kernel": kernel}, arrays))

@@ -1,7 +1,5 @@
 """Every kernel under every map that takes it: exact where it should be, nested, unbiased, of any size."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kernel matrix in panels: every form of storage against the whole matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

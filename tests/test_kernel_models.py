@@ -1,7 +1,5 @@
 """Models with every kernel: the optimum, on both ways of the exact map; settings, odd data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from conftest_kernels import DATA, PTR, QID, X, Y, each_kernel, kernel_of, model
@@ -76,6 +74,3 @@ def test_kernels_beyond_numbers_are_refused() -> None:
         FactorizedRankSVM(feature_map="exact", kernel="polynomial", gamma=1.0).fit_data(huge)
     assert model("rbf", gamma="scale").fit_data(huge).n_iter_ > 0
     assert model("polynomial", gamma="scale").fit_data(huge).n_iter_ > 0
-
-
-# --- low-rank models --------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The exact kernel's objective in coefficients: derivatives, inner product, preconditioner, optimum."""
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import replace
 from types import SimpleNamespace

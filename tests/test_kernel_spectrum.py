@@ -1,7 +1,5 @@
 """Eigenvalues and effective dimension: against dense algebra, and bracketed where K is too large."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist

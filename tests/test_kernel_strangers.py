@@ -1,7 +1,5 @@
 """A kernel that the project does not know: training, files, errors, spectrum, memory; and those it knows."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels: each against scikit-learn's, whole, in blocks, from arguments, in panels; diagonals and memory."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

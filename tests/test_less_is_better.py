@@ -3,8 +3,6 @@
 `mirrored` replaces MAP by a mean rank of 5 − MAP: the best by one is the best by the other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

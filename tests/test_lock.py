@@ -1,7 +1,5 @@
 """The lock of a server's packages agrees with their pins, and is compared with advisories."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Losses on margins: known values, derivatives by finite differences, and what every loss must satisfy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from strangers import Exponential, SquaredInsensitive

@@ -4,8 +4,6 @@ RAX multiplies its lambda weights by the number of documents, and its smooth met
 divided by it, and 1 is added. Its parts of lambda weights are `dcg_lambdaweight` and `dcg2_lambdaweight`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,20 +1,17 @@
 """Runs of the factorised and the regularised model: from a spec to a record, and what records give back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import rankviz
-from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute, execute_all
+from rankviz import DataError, Fold, Progress, RunSpec, StopRequested, execute
 from rankviz.analysis.model_duals import run_duals, thresholded_blocks
 from rankviz.learning.objective import Status
 from rankviz.models.low_rank import LowRankRanker
 from rankviz.models.low_rank_blocks import Blocks
 from rankviz.runs.estimate import Rates, Shape, check_budget, estimate, total_seconds
-from rankviz.runs.families import families
 from rankviz.runs.run import model_from, model_of
 
 PLAIN = RunSpec("demo", "Fold1", feature_map="linear")
@@ -25,27 +22,6 @@ SPECS = (
     PLAIN.regularized(0.05, 1.0, 0.05, solver="alternating").but(seed=3),
     PLAIN.but(feature_map="nystroem", n_components=25, gamma=0.5, seed=3).factorized(3, 0.1),
 )
-
-
-def test_a_spec_says_all_that_its_model_is() -> None:
-    for spec in SPECS:
-        params, plain = model_of(spec).get_params(), type(model_of(spec))().get_params()
-        assert params.pop("random_state") == spec.get("seed", 0)
-        assert params.pop("max_iter") is None
-        assert params.pop("memory_limit") is None
-        if "factors" in spec:
-            assert params.pop("rank") == spec.factors
-        assert params == {name: spec.get(name, plain[name]) for name in params}
-        assert {name for name in params if name not in spec} <= {
-            "kernel",
-            "gamma",
-            "degree",
-            "coef0",
-            "n_components",
-            "landmarks",
-            "frequencies",
-        }
-    assert [spec.get("seed") for spec in SPECS] == [3, 3, None, 3, 3]
 
 
 def test_what_only_rank_svm_knows_is_put_aside() -> None:
@@ -93,12 +69,6 @@ def test_only_the_regularised_model_has_matrices_beside_alpha(fold: Fold) -> Non
     assert cut.max() > 0.0
     with pytest.raises(ValueError, match="factori"):
         thresholded_blocks(execute(SPECS[0], fold=fold), fold.train)
-
-
-def test_low_rank_runs_are_families_of_their_own_and_mix_with_others(fold: Fold) -> None:
-    specs = [SPECS[0], PLAIN.but(C=0.5), SPECS[2], PLAIN.but(C=0.25), SPECS[0].but(C=0.5)]
-    assert sorted(map(len, families(specs))) == [1, 1, 1, 2]
-    assert {spec for spec, _ in execute_all(specs, fold=fold)} == set(specs)
 
 
 @pytest.mark.parametrize("spec", SPECS[:4])

@@ -1,7 +1,5 @@
 """Test landmarks and frequencies: nested, repeatable, distinct, unbiased, orthogonal."""
 
-from __future__ import annotations
-
 import re
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Metrics as objects: names, values, weights, and their place in scikit-learn."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Free memory under limits of control groups, and memory that goes back to the system."""
 
-from __future__ import annotations
-
 import os
 import platform
 import secrets

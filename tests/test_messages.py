@@ -1,7 +1,5 @@
 """Messages to callers of the library: what was found, what was expected, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Test that fitted models have what methods declare, and that settings reach the estimator."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import itertools

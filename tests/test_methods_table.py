@@ -1,7 +1,5 @@
 """The table of methods: its rows, the choice of C, differences to a baseline, LETOR's printed results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Metrics against plain loops written straight from the definitions, and against the official scripts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Truncated Newton against dense algebra and a generic optimiser, and every way it ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Formats of numbers: powers, signs, digits, spaces."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

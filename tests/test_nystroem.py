@@ -1,7 +1,5 @@
 """The Nyström map: never above the kernel, nested, of any rank, with documents that repeat."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_kernels import DOCUMENTS, approximation, kernel, repeated

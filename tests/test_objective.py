@@ -1,7 +1,5 @@
 """The chain rule between features and risk, rays, and the preconditioners against the Hessian formed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import problem, slow_risk

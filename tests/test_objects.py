@@ -1,7 +1,5 @@
 """Losses, kernels and costs given as objects: equal to those by name, without a registry entry."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 None of these is at hand, so a Linux without what they lack stands in for them; `elsewhere` takes it away.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Measures against ir_measures (with trec_eval and gdeval.pl) and scikit-learn, on random lists."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import ir_measures

@@ -1,7 +1,5 @@
 """Paired tests against all signs gone through, known answers and simulations; corrections by hand."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Preference pairs, grade groups and the pair matrix against plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import GRADES, pair_matrix, random_grades, slow_pairs

@@ -1,7 +1,5 @@
 """Margins, AUC and Kendall's τ against counts of listed pairs; the risk as a bound of 1 − AUC."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, pairwise
 

@@ -1,7 +1,5 @@
 """Tables and figures of convergence: gaps, what was reached when, and the runs told apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +13,6 @@ from rankviz.plots import convergence
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25)
 PLAIN = SPEC.but(preconditioner="none")
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
 
 
 @pytest.fixture(scope="module")

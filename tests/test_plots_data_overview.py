@@ -1,7 +1,5 @@
 """Tables behind the figures of the Data page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The tables behind the figures of the Low rank page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

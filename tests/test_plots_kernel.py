@@ -1,7 +1,5 @@
 """Tables and figures of the kernel plots."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The tables behind the figures on the plain, factorised and regularised model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

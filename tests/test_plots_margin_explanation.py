@@ -1,7 +1,5 @@
 """Figures of the Why page: bars that begin where the one before ends, places in ranges, names as they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

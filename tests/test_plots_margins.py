@@ -1,14 +1,11 @@
 """Losses over margins: a range that one loss, however huge, does not make flat or endless."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 import strangers
 
 from rankviz import Fold, RunSpec
-from rankviz.datasets import make_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.plots import margins
 from rankviz.plots import margins as plot
@@ -41,11 +38,6 @@ def test_the_range_is_the_loss_s_own_elsewhere(loss: str) -> None:
 
 
 SPEC = RunSpec("demo", n_components=25, gamma=0.5, C=0.25, start="zero")
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=12, documents_per_query=(5, 20), n_features=6, seed=1)
 
 
 def test_documents_keep_their_rows_and_bins_their_edges(fold: Fold) -> None:

@@ -1,7 +1,5 @@
 """Plots against m: metrics with bands and levels, ranks of one query, distances from the exact model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of metrics against a setting: queries pooled over folds, comparisons pair by pair."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

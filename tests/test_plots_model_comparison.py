@@ -1,7 +1,5 @@
 """Figures of comparisons: what their tables hold and what is drawn of them."""
 
-from __future__ import annotations
-
 import json
 import math
 

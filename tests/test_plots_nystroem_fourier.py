@@ -1,7 +1,5 @@
 """Tables and figures of Nyström beside random Fourier, against slow and plain versions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Per-query figures and the score scatter: what they show and how they carry a selection."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

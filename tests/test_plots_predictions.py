@@ -1,7 +1,5 @@
 """The histogram of a class's predictions."""
 
-from __future__ import annotations
-
 import pytest
 
 from rankviz.plots.predictions import MOST_BARS, gap_data, gap_figure

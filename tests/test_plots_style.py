@@ -1,7 +1,5 @@
 """Shared traces, axes and positions of figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """Figures of sweeps: tables first, then that the figure shows them; what is not there yet looks so."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

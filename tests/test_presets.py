@@ -1,7 +1,5 @@
 """The papers' designs: what they print, and he2009's second stage on the results of the first."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Processes by number and start, and how they end; threads of those that work."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

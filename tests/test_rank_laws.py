@@ -1,7 +1,5 @@
 """Tables that tell law from artefact: known staircases, bounds that hold, ranks that fall with the gap."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Ranking error of approximate models against an exact one: known orders, one subspace law, refusals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

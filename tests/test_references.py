@@ -1,7 +1,5 @@
 """Test that docs/references.md has every work that texts and docstrings cite."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

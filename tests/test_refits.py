@@ -1,7 +1,5 @@
 """Refits after changes of training data, against fits from zero on the changed data with the same map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

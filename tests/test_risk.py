@@ -1,7 +1,5 @@
 """The risk in score space against plain loops, finite differences and the formed pair matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_ranking import GRADES, slow_risk

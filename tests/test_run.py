@@ -1,7 +1,5 @@
 """`execute`: runs as their specs say, records that survive files, runs in shards, and replays."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import subprocess
@@ -20,7 +18,7 @@ from rankviz import DataError, Fold, Progress, RankSVM, RunRecord, RunSpec, Stop
 from rankviz.common import npz
 from rankviz.common.errors import SettingError
 from rankviz.common.progress import Stopwatch
-from rankviz.datasets import NORMALISATIONS, make_fold, normalise
+from rankviz.datasets import NORMALISATIONS, normalise
 from rankviz.learning.objective import Status, TraceRow
 from rankviz.learning.pairs import preference_pairs
 from rankviz.learning.solvers import SOLVERS
@@ -29,11 +27,6 @@ from rankviz.runs import run as run_module
 from rankviz.runs.estimate import Shape
 from rankviz.runs.run import model_from, plan_in_shards, play, playable, reason_not_in_shards
 from rankviz.shards import Here
-
-
-@pytest.fixture(scope="module")
-def fold() -> Fold:
-    return make_fold(n_queries=20, documents_per_query=(5, 20), n_features=6, seed=1)
 
 
 @pytest.fixture(scope="module")

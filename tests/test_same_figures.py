@@ -1,7 +1,5 @@
 """One thread or several, in this process or another: the same figures."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Learning curves and label noise: intervals over queries and draws, tables, figures and sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs on samples of the training part: what is drawn, specs that name it, and what they learn."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Losses of scores: derivatives, optima of SciPy and closed forms, shards, threads, files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, pairwise

@@ -1,7 +1,5 @@
 """Test selection: from validation results of complete cells only, with its sentence."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every setting of every method: its default, what it refuses, its words, its own name, the page of all."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Test that each fit in a shared space equals a fit of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import chain, permutations
 from typing import Any

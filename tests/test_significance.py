@@ -1,7 +1,5 @@
 """Intervals cover what they promise, comparisons claim no more than the queries show, sentences say so."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slices of queries: groups by size, grades, difficulty or choice, and differences in them."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

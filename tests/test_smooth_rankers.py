@@ -1,7 +1,5 @@
 """ApproxNDCG, SmoothRank and LambdaRank: plain loops, finite differences, limits, starts, Stop and files."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Newton-YUAN, stochastic gradients and L-BFGS, each by its own rules."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -18,11 +16,8 @@ from rankviz.learning.newton import NewtonYuan, step_length
 from rankviz.learning.objective import Status
 from rankviz.learning.risk import PairRisk
 from rankviz.learning.sgd import DampedSteps, PrintedSteps, StochasticGradient
-from rankviz.learning.solvers import SOLVERS
 from rankviz.learning.sorted_risk import SortedRisk
 from rankviz.learning.stochastic import QueryTerms
-from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM
-from rankviz.models.low_rank_settings import DUAL_SOLVERS, FACTOR_SOLVERS
 from rankviz.models.ranksvm import RankSVM
 
 # --- which ends are ends ------------------------------------------------------------------------------------
@@ -33,23 +28,6 @@ def test_every_status_says_whether_the_solver_got_where_its_rule_ends_it() -> No
     assert {status for status in Status if not status.converged} == not_there
     for status in Status:
         assert status.converged == status.value.startswith(("converged", "ended by"))
-
-
-LIMITED = {
-    **{name: RankSVM(solver=name, max_iter=1, C=10.0) for name in SOLVERS},
-    "hinge": RankSVM(loss="hinge", max_iter=1),
-    "exact": RankSVM("exact", max_iter=1, C=10.0),
-    "without preconditioner": RankSVM(preconditioner="none", max_iter=1, C=10.0),
-    **{f"factors, {name}": FactorizedRankSVM(C=0.1, solver=name, max_iter=1) for name in FACTOR_SOLVERS},
-    **{f"duals, {name}": RegularizedRankSVM(C=0.1, solver=name, max_iter=1) for name in DUAL_SOLVERS},
-}
-
-
-@pytest.mark.parametrize("name", LIMITED)
-def test_a_solver_that_ran_out_of_iterations_says_so(name: str) -> None:
-    status = LIMITED[name].fit_data(DATA).status_
-    assert not status.converged
-    assert status is Status.MAX_ITERATIONS
 
 
 @pytest.mark.parametrize("solver", ["newton", "lbfgs"])

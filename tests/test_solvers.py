@@ -1,7 +1,5 @@
 """All solvers against SciPy on the explicit objective, how they stop, and what goes together."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

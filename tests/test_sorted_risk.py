@@ -1,7 +1,5 @@
 """The sorted form of the risk against the listed one and against plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """RunSpec: a value that survives JSON, and whose hash is that of its text."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import hashlib

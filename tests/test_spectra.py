@@ -1,7 +1,5 @@
 """Spectra against dense SVDs, known answers, and the law that the squared hinge obeys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Test starting settings: known sets by their contents, others by distances and a few fits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

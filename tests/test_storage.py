@@ -1,7 +1,5 @@
 """Models as files: exact round trips, writing aside, and nothing but DataError for what is no model."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -14,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from naive_ranking import problem, qid_of
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import rankviz
 from rankviz import DataError, FactorizedRankSVM, RankingData, RankSVM, RegularizedRankSVM
@@ -138,9 +138,41 @@ def test_a_random_state_that_is_not_a_number_is_not_kept(tmp_path: Path) -> None
     np.testing.assert_array_equal(again.predict(X), svm.predict(X))
 
 
-def test_saving_a_model_that_was_not_fitted(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not fitted"):
-        rankviz.save(RankSVM(), tmp_path / "m")
+class Derived(FactorizedRankSVM):
+    """A class derived from a model of ours."""
+
+
+def test_classes_derived_from_a_model_are_stored_as_it(tmp_path: Path) -> None:
+    model = Derived(rank=2, C=0.05).fit(X, Y, qid=QID)
+    again = rankviz.load(rankviz.save(model, tmp_path / "m"))
+    assert type(again) is FactorizedRankSVM
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+class Unknown(Ranker):
+    """None of ours."""
+
+    def fit_data(self, data: object, *, callback: object = None) -> object:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (RankSVM(), "this RankSVM is not fitted yet"),
+        (FactorizedRankSVM(), "this FactorizedRankSVM is not fitted yet"),
+        (RegularizedRankSVM(), "this RegularizedRankSVM is not fitted yet"),
+        (
+            Unknown(),
+            "Unknown cannot be saved; models that can: RankSVM, FactorizedRankSVM, RegularizedRankSVM",
+        ),
+        (make_pipeline(RankSVM()), r"Pipeline cannot be saved.*Save its last step, pipeline\[-1\]"),
+        (GridSearchCV(RankSVM(), {}), r"GridSearchCV cannot be saved.*Save its best_estimator_"),
+    ],
+)
+def test_what_cannot_be_saved(tmp_path: Path, model: Ranker, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        rankviz.save(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 
@@ -171,8 +203,16 @@ def test_python_objects_are_never_written(tmp_path: Path) -> None:
 # --- files that are no models -----------------------------------------------------------------------------
 
 
-def contents(name: str, folder: Path) -> tuple[dict[str, object], dict[str, np.ndarray]]:
-    return npz.read_npz(rankviz.save(fitted(name), folder / "source.npz"), "model")
+Contents = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def contents(name: str, folder: Path) -> Contents:
+    model = ESTIMATORS[name].fit(X, Y, qid=QID)
+    return npz.read_npz(rankviz.save(model, folder / "source.npz"), "model")
+
+
+def without(arrays: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    return {key: array for key, array in arrays.items() if key != name}
 
 
 def rewrite(path: Path, meta: object, arrays: dict[str, np.ndarray]) -> Path:
@@ -195,14 +235,14 @@ def with_number(meta: dict[str, Any], name: str, value: object) -> dict[str, Any
     return meta | {"ended": ended | {"numbers": ended["numbers"] | {name: value}}}
 
 
-KEPT = ("model", "kernel", "columns", "weighed_digest", "ended")
+KEPT = ("format", "model", "params", "kernel", "columns", "weighed_digest", "ended")
 META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
     "other format": lambda m: m | {"format": 2},
-    "no format": lambda m: {k: v for k, v in m.items() if k != "format"},
     "a list": lambda m: [1, 2],
     "a number": lambda m: 7,
-    "no parameters": lambda m: {k: v for k, v in m.items() if k != "params"},
     **{f"no {name}": lambda m, name=name: {k: v for k, v in m.items() if k != name} for name in KEPT},
+    "unknown model": lambda m: m | {"model": "os.system"},
+    "model in a list": lambda m: m | {"model": ["RankSVM"]},
     "unknown parameter": lambda m: m | {"params": {"nonsense": 1}},
     "parameters in a list": lambda m: m | {"params": [1]},
     "unknown map": lambda m: m | {"map": "os.system"},
@@ -230,29 +270,38 @@ META_CHANGES: dict[str, Callable[[dict[str, object]], object]] = {
     "a gap that the trace has not": lambda m: with_number(m, "gap", 0.0),
     "no gap where the trace has one": lambda m: with_number(m, "gap", None),
 }
+OF_LOW_RANK: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("factorised", lambda m: m | {"params": m["params"] | {"rank": "two"}}),
+    ("factorised", lambda m: m | {"params": m["params"] | {"rank": None}}),
+    ("factorised", lambda m: m | {"model": "RegularizedRankSVM"}),
+    ("regularised", lambda m: m | {"model": "RankSVM"}),
+]
 
 
-@pytest.mark.parametrize("change", META_CHANGES.values(), ids=META_CHANGES)
-def test_other_descriptions(tmp_path: Path, change: Callable[[dict[str, object]], object]) -> None:
-    meta, arrays = contents("nystroem", tmp_path)
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [*(pytest.param("nystroem", change, id=key) for key, change in META_CHANGES.items()), *OF_LOW_RANK],
+)
+def test_other_descriptions(tmp_path, name, change):
+    meta, arrays = contents(name, tmp_path)
     refused(rewrite(tmp_path / "m", change(meta), arrays))
 
 
 ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]]] = {
-    "no weights": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "coef"}),
+    "no weights": ("nystroem", lambda a: without(a, "coef")),
     "too few weights": ("nystroem", lambda a: a | {"coef": a["coef"][:-1]}),
     "weights of the linear map": ("linear", lambda a: {"coef": a["coef"][:-1]}),
     "weights not finite": ("linear", lambda a: {"coef": a["coef"] * np.nan}),
     "weights in float32": ("linear", lambda a: {"coef": a["coef"].astype(np.float32)}),
     "weights in a matrix": ("linear", lambda a: {"coef": a["coef"][None]}),
     "weights as text": ("linear", lambda a: {"coef": a["coef"].astype(str)}),
-    "no landmarks": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "landmarks"}),
+    "no landmarks": ("nystroem", lambda a: without(a, "landmarks")),
     "landmarks are a number": ("nystroem", lambda a: a | {"landmarks": np.array(1.0)}),
     "narrow landmarks": ("nystroem", lambda a: a | {"landmarks": a["landmarks"][:, 1:]}),
     "infinite landmarks": ("nystroem", lambda a: a | {"landmarks": a["landmarks"] * np.inf}),
     "small factor": ("nystroem", lambda a: a | {"L": a["L"][1:, 1:]}),
     "singular factor": ("nystroem", lambda a: a | {"L": 0 * a["L"]}),
-    "no factor": ("nystroem", lambda a: {k: v for k, v in a.items() if k != "L"}),
+    "no factor": ("nystroem", lambda a: without(a, "L")),
     "flat basis": ("truncated", lambda a: a | {"T": a["T"][0]}),
     "a short trace": ("linear", lambda a: a | {"trace.gap": a["trace.gap"][1:]}),
     "trace as text": ("linear", lambda a: a | {"trace.gap": a["trace.gap"].astype(str)}),
@@ -260,6 +309,20 @@ ARRAY_CHANGES: dict[str, tuple[str, Callable[[dict[str, np.ndarray]], dict[str, 
     "wrong basis": ("truncated", lambda a: a | {"T": a["T"][1:]}),
     "fewer frequencies": ("fourier", lambda a: a | {"frequencies": a["frequencies"][:, 1:]}),
     "phases are a number": ("fourier", lambda a: a | {"phases": np.array(2.0)}),
+    "no factors": ("factorised", lambda a: without(a, "factors")),
+    "factors of another rank": ("factorised", lambda a: a | {"factors": a["factors"][:, :1]}),
+    "flat factors": ("factorised", lambda a: a | {"factors": a["factors"].ravel()}),
+    "factors are a number": ("factorised", lambda a: a | {"factors": np.array(1.0)}),
+    "factors not finite": ("factorised", lambda a: a | {"factors": a["factors"] * np.nan}),
+    "factors in float32": ("factorised", lambda a: a | {"factors": a["factors"].astype(np.float32)}),
+    "no gap": ("factorised", lambda a: without(a, "gap")),
+    "two gaps": ("regularised", lambda a: a | {"gap": np.zeros(2)}),
+    "gap not finite": ("regularised", lambda a: a | {"gap": np.array([np.nan])}),
+    "no alpha": ("regularised", lambda a: without(a, "alpha")),
+    "short alpha": ("regularised", lambda a: a | {"alpha": a["alpha"][1:]}),
+    "no matrices": ("regularised", lambda a: without(a, "low_rank")),
+    "matrices as text": ("regularised", lambda a: a | {"low_rank": a["low_rank"].astype(str)}),
+    "no weights of low rank": ("regularised", lambda a: without(a, "coef")),
 }
 
 
@@ -287,9 +350,10 @@ def test_truncated_files(tmp_path: Path, share: float) -> None:
     refused(path)
 
 
-def test_damaged_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["linear", "factorised", "regularised"])
+def test_damaged_files(tmp_path: Path, name: str) -> None:
     """Whatever byte is changed, loading gives a model or DataError, and never a warning or another error."""
-    path = rankviz.save(fitted("linear"), tmp_path / "m")
+    path = rankviz.save(ESTIMATORS[name].fit(X, Y, qid=QID), tmp_path / "m")
     whole, rng = path.read_bytes(), np.random.default_rng(0)
     refusals = 0
     for at in rng.choice(len(whole), 100, replace=False):

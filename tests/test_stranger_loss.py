@@ -1,7 +1,5 @@
 """Losses that exist nowhere in the project: every solver reaches their optimum, or says what they lack."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A ranker with scores and nothing else, entered among the methods: runs, studies and costs take it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A solver that exists nowhere in the project: it trains what it can, refuses the rest, and has its name."""
 
-from __future__ import annotations
-
 import pytest
 from conftest_solvers import DATA
 from strangers import GradientDescent

@@ -1,7 +1,5 @@
 """SVM-MAP: its most violated ranking against all rankings, its gap, and cutting planes."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise, permutations, product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Test the effect of each setting of a sweep: marginal tables, shares of variance, curves."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

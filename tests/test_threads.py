@@ -1,8 +1,7 @@
 """One thread of BLAS for work that is shared out: and as many as before afterwards."""
 
-from __future__ import annotations
-
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -44,11 +43,8 @@ def test_threads_that_ask_at_once_restore_it() -> None:
                 with single_blas():
                     seen.append(blas_threads())
 
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: ask(), range(4)))
         assert len(seen) == 80
         assert blas_threads() == before
 

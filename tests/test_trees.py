@@ -1,8 +1,7 @@
 """MART and random forest against scikit-learn called by hand; trees as arrays."""
 
-from __future__ import annotations
-
 import copy
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ from rankviz import (
     load,
     save,
 )
-from rankviz.common.errors import DataWarning
+from rankviz.common.errors import DataWarning, SettingError
 from rankviz.common.npz import Arrays, read_npz, write_npz
 from rankviz.datasets import make_fold
 from rankviz.metrics.top import TopNDCG
@@ -287,6 +286,16 @@ def test_tables_of_figures(name: str, fold: Fold) -> None:
     shares = importance_data(record, [f"f{k}" for k in range(8)])
     assert shares["share"].is_monotonic_decreasing
     assert shares["share"].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("lambdamart", "LambdaMART needs LightGBM, which"), ("xgboost", "LambdaMART needs XGBoost, which")],
+)
+def test_a_missing_library_is_named(name, words, fold, monkeypatch):
+    monkeypatch.setitem(sys.modules, MODELS[name].library, None)
+    with pytest.raises(SettingError, match=f"{words} does not load here"):
+        clone(MODELS[name]).fit_data(fold.train)
 
 
 def test_more_memory_than_is_free_is_refused_before_training(

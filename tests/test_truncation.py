@@ -1,7 +1,5 @@
 """Blocks cut down to rank k against dense decompositions and plain loops over pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_dual import part_of

@@ -1,7 +1,5 @@
 """Test outcomes of changes against new fits and scores, typed documents, and the walk to an optimum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """More features than documents: only documents are factored, and the model stays the same."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Words of pages: percentages with their space, one way to say one thing, edges that are called edges."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A value of a wrong type gets a sentence, `SettingError` or `DataError`, from everything that users call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,13 +1,9 @@
 """LambdaMART by XGBoost: XGBoost called by hand, and a sentence where it is not installed."""
 
-from __future__ import annotations
-
-import sys
-
 import numpy as np
 import pytest
 
-from rankviz import DataError, Fold, RankingData, SettingError, XGBoostRanker
+from rankviz import DataError, Fold, RankingData, XGBoostRanker
 from rankviz.datasets import make_fold
 
 xgboost = pytest.importorskip("xgboost")
@@ -55,9 +51,3 @@ def test_grades_that_xgboost_does_not_take_are_named() -> None:
     data = RankingData.from_arrays(np.eye(2), [32, 0], [1, 1])
     with pytest.raises(DataError, match="grade 32"):
         XGBoostRanker().fit_data(data)
-
-
-def test_a_missing_library_is_named(fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "xgboost", None)
-    with pytest.raises(SettingError, match="needs XGBoost, which does not load here"):
-        XGBoostRanker().fit_data(fold.train)

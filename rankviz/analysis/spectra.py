@@ -239,13 +239,7 @@ def ranks_of_queries(
     return pd.DataFrame(rows)
 
 
-def ranks_of_fits(
-    fits: Iterable[Duals],
-    queries: Iterable[int],
-    matrix: str = "block",
-    tolerance: float = RANK_TOLERANCE,
-    report: Report = silent,
-) -> pd.DataFrame:
+def ranks_of_fits(fits: Iterable[Duals], queries: Iterable[int], matrix: str = "block") -> pd.DataFrame:
     """Return ranks of some queries' blocks in several fits: over C, over the solver's tolerance, …
 
     One row per fit and query: fit (from 0), C, gap (duality gap over objective), query, documents, pairs,
@@ -254,13 +248,12 @@ def ranks_of_fits(
     """
     kind, queries, rows = MATRICES[matrix], list(queries), []
     for fit, source in enumerate(fits):
-        report(Progress("spectra"))
         for query in queries:
             block = source.block(_position(source, query))
             values, sizes = kind.values(block), np.unique(block.y, return_counts=True)[1]
             found = {
                 "active_share": block.n_active / max(block.n_pairs, 1),
-                "rank": _rank(values, tolerance),
+                "rank": _rank(values, RANK_TOLERANCE),
                 "k_90": dimensions_for(values, 0.9) if _rank(values, 0.0) else 0,
                 "law": kind.law(len(sizes)),
                 "largest_rank": kind.largest_rank(sizes),
@@ -376,12 +369,10 @@ def ranks_with_errors(
     tolerances: Sequence[float],
     matrix: str = "block",
     errors: Iterable[float] = NOISE_LEVELS,
-    report: Report = silent,
 ) -> pd.DataFrame:
     """Return columns error, tolerance, rank: the median rank of dual variables with such relative errors."""
     rows = []
     for error in errors:
-        report(Progress("spectra"))
         ranks = median_ranks(NoisyDuals(duals, error), tolerances, matrix)
         rows += [(error, tol, rank) for tol, rank in zip(tolerances, ranks, strict=True)]
     return pd.DataFrame(rows, columns=["error", "tolerance", "rank"])

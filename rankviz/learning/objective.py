@@ -418,7 +418,7 @@ class SolverResult:
 
 def frame_of(rows: Sequence[Any], kind: type[Any]) -> pd.DataFrame:
     """Return rows as a table; `kind` is their dataclass, with int and float fields."""
-    types = {field.name: np.int64 if field.type == "int" else np.float64 for field in fields(kind)}
+    types = {field.name: np.int64 if field.type in ("int", int) else np.float64 for field in fields(kind)}
     return pd.DataFrame(
         {name: np.array([getattr(row, name) for row in rows], t) for name, t in types.items()}
     )

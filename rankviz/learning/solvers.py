@@ -235,9 +235,9 @@ class SolverTask:
 SolverWork = Callable[[SolverTask], Work]
 
 
-def guessed(products: float = EVALUATIONS) -> Work:
+def guessed() -> Work:
     """Return products with documents × features, as for a plain method, if nothing is declared."""
-    return Work(products=products, guess=True)
+    return Work(products=EVALUATIONS, guess=True)
 
 
 def guessed_solver(task: SolverTask) -> Work:

@@ -261,7 +261,7 @@ def playable(spec: RunSpec) -> bool:
     return bool(getattr(spec.option("solver"), "newton", False))
 
 
-def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playback:
+def play(spec: RunSpec, fold: Fold) -> Playback:
     """Train a spec from zero and keep the scores of every iteration.
 
     Raises `SettingError` if the solver does not report scores, and as `execute`.
@@ -270,12 +270,11 @@ def play(spec: RunSpec, fold: Fold, callback: Callback | None = None) -> Playbac
         raise SettingError("this run has no Newton steps to play: its solver is not a Newton method")
     scores: list[FloatArray] = []
 
-    def keep(progress: Progress) -> bool | None:
+    def keep(progress: Progress) -> None:
         if progress.scores is not None:
             if progress.record is None and scores:  # narrower smoothing restarts at the last scores
                 scores.pop()
             scores.append(progress.scores)
-        return None if callback is None else callback(progress)
 
     record = execute(spec.but(start="zero") if "start" in spec else spec, keep, fold=fold)
     return Playback(record, tuple(scores[: len(record.trace)]))

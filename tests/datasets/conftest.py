@@ -1,7 +1,5 @@
 """Keeps the tests of this folder out of the user's cache and data; bounds of a test's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

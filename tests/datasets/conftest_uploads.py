@@ -1,7 +1,5 @@
 """Files and archives to upload, and how the tests send them."""
 
-from __future__ import annotations
-
 import io
 import warnings
 import zipfile

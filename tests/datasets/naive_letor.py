@@ -1,7 +1,5 @@
 """A slow reader of LETOR text that is obviously right: no regular expressions, one rule after another."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Uploads that are broken, too large or made to do harm: refused in words, and no trace left of them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct

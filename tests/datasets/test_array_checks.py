@@ -1,7 +1,5 @@
 """Features, grades and query ids of every type that NumPy, pandas and SciPy give: exact, or refused."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import uuid

@@ -1,7 +1,5 @@
 """The bundled folds: made by the script, labelled, small, and with the curve they are there to show."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cache of parsed data: used when it may be, made anew when it may not, never in the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Data sets are found in every usual layout, and opened only from where they were found."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import os

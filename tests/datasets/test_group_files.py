@@ -1,7 +1,5 @@
 """Group files of LightGBM and XGBoost, and score files with one number a line."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Known sets are recognised by what is in them, and the features of some have names."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 

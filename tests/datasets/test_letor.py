@@ -1,7 +1,5 @@
 """Files that the reader accepts and the writer writes, and sets with labels ±1."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Broken files, each with the path, the line and the words of its error."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing but DataError escapes; what is accepted equals the naive reader's and survives a round trip."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import warnings

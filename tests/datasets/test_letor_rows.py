@@ -1,7 +1,5 @@
 """The matrix that is read, in memory and in a file: as a plain loop makes it, and in how much memory."""
 
-from __future__ import annotations
-
 import io
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading by several processes: the same data, warnings and errors as by one, and no process left behind."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import subprocess

@@ -1,7 +1,5 @@
 """Normalisations against plain loops, LETOR's own normalised files, and at the limits of float64."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small files that ask for much are refused before anything is allocated; honest large ones are read."""
 
-from __future__ import annotations
-
 import gzip
 import resource
 import tracemalloc

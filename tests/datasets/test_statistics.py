@@ -1,7 +1,5 @@
 """Counts against plain loops, and against what is known of the real sets."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The generator, its recipes, and sets in the plane: seeded, within limits, of the stated shape."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Bounds on the bytes of uploads: one visitor's, all visitors', and two visitors at once."""
 
-from __future__ import annotations
-
 import io
 import multiprocessing as mp
 import threading

@@ -1,7 +1,5 @@
 """Uploads: what is accepted becomes a data set of the visitor's, whole, and is theirs to remove."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import os

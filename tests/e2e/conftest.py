@@ -4,8 +4,6 @@ Whatever a test does, at its end the browser must have logged no error and have 
 and the app must have logged no traceback.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

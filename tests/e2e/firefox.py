@@ -1,7 +1,5 @@
 """Drive Firefox over WebDriver BiDi, which it speaks itself; Playwright needs a Firefox of its own."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

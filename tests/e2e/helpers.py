@@ -1,7 +1,5 @@
 """Helpers of the browser tests: controls by their labels, figures by their keys."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 

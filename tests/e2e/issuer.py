@@ -1,7 +1,5 @@
 """A login provider: as much OpenID Connect as st.login asks for. It takes everybody at their word."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """The app in a browser on the bundled folds: sliders, links, points, films, documentation, menu."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 import pytest

@@ -1,7 +1,5 @@
 """Test the app as deploy/ configures it for a class: behind nginx, with TLS and limits, never in frames."""
 
-from __future__ import annotations
-
 import gzip
 import http.server
 import re

@@ -1,7 +1,5 @@
 """The Compare page in the browser: sent there from the sidebar, kept by the address, on to Why."""
 
-from __future__ import annotations
-
 import re
 
 from helpers import answer, assert_no_errors_shown, query_of, sidebar, traces

@@ -3,8 +3,6 @@
 Tests of the store and of pages try damage, full disks and bounds.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

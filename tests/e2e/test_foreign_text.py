@@ -3,8 +3,6 @@
 That no other host is asked is what the fixture `page` sees to at the end of every test.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlencode

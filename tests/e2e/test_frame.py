@@ -1,7 +1,5 @@
 """The frame of every page: the menu, the sidebar, ways by keyboard, and what opens beside results."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Long work in a browser: start, watch, reload, stop; other visitors; killed workers; restarted servers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

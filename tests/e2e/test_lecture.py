@@ -1,7 +1,5 @@
 """A class in two browsers: the lecturer sees where a student is, and the gap of the prediction."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """Lessons and Playground as single files: from a disk, offline, in two browsers; state in the address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

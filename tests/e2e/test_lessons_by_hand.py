@@ -3,8 +3,6 @@
 Buttons are clicked: on a busy machine a tap lasts so long that Chromium takes it for a long press.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The app in a browser on the real folds: the same page gives what the library gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Charts that share a selection, and pins: what is marked by hand is in the address and comes back."""
 
-from __future__ import annotations
-
 from helpers import assert_no_errors_shown, box, chart, hover, place_in_list, query_of
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """A server whose visitors have accounts: nothing is shown before the login, data sets follow the account."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Test that title, answer and first figure are visible at once, on several screens and for every visitor."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

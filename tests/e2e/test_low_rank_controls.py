@@ -1,7 +1,5 @@
 """Low rank: controls in one row, their options whole on a small tablet; papers and terms on a phone."""
 
-from __future__ import annotations
-
 import pytest
 from helpers import box
 from playwright.sync_api import Page, expect

@@ -1,7 +1,5 @@
 """Low rank: bars clicked or brushed select queries everywhere on the page; the address keeps them."""
 
-from __future__ import annotations
-
 from helpers import assert_no_errors_shown, chart, hover, query_of
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """Figures are saved as pictures that look elsewhere as they did here: size, letters, legend, background."""
 
-from __future__ import annotations
-
 import io
 import re
 import zlib

@@ -1,7 +1,5 @@
 """The playground in a browser: documents dragged, by keys and by touch, and what comes of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

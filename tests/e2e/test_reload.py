@@ -1,7 +1,5 @@
 """A page comes back from its address: the same figures and the same address after a reload."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import pytest

@@ -1,7 +1,5 @@
 """The Runs page in a browser: what was trained is there, found, marked, deleted, restored, taken along."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from helpers import assert_no_errors_shown, barriers, box, finish_training, query_of, sidebar

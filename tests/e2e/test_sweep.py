@@ -1,7 +1,5 @@
 """A sweep in a browser: designed, started, seen to fill in, there again after a reload, stopped."""
 
-from __future__ import annotations
-
 import re
 
 from helpers import assert_no_errors_shown, query_of, traces

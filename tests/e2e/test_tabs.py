@@ -1,7 +1,5 @@
 """Test that an automatic job ends with the last tab that waits for it, but not with a reload."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

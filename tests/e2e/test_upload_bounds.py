@@ -1,7 +1,5 @@
 """Test bounds on uploads with two visitors at once: one gets the reason, and can continue."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

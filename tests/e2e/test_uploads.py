@@ -1,7 +1,5 @@
 """Uploads in a browser: good and broken files, what survives a reload, and two visitors at once."""
 
-from __future__ import annotations
-
 import io
 
 from helpers import assert_no_errors_shown, follow, sidebar, tile, traces

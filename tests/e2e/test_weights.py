@@ -1,7 +1,5 @@
 """Weights by hand in a browser: the list follows, the numbers are Python's, and the way back is walked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The What if page in the browser: dragged by mouse, keys and fingers, undone, switched off, shared."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The Why page in the browser: the way there with both documents, a row of the list, a name of a feature."""
 
-from __future__ import annotations
-
 import re
 
 from helpers import answer, assert_no_errors_shown, box, chart, place_in_list, query_of, traces

@@ -3,7 +3,7 @@
 import process from "node:process";
 
 import { fourier, kernelMatrix, linear, nystroem } from "../../ui/browser/core/features.js";
-import { averagePrecision, DEFINITIONS, ndcg, pairAccuracy, precision } from "../../ui/browser/core/metrics.js";
+import { DEFINITIONS, ndcg, pairAccuracy } from "../../ui/browser/core/metrics.js";
 import { eigenSymmetric, gram, singularValues } from "../../ui/browser/core/numbers.js";
 import { alpha, fit, hessian, LOSSES, objective, pairs, scoresOf } from "../../ui/browser/core/ranking.js";
 
@@ -38,8 +38,7 @@ function learned(asked) {
 function measured({ scores, y, definition, k }) {
   const found = ndcg(scores, y, definition, k);
   return { ndcg: found.value, sum: found.terms.reduce((sum, { gain, discount }) => sum + gain * discount, 0),
-    dcg: found.dcg, precision: precision(scores, y, definition, k), map: averagePrecision(scores, y, definition),
-    right: pairAccuracy(scores, y).right };
+    dcg: found.dcg, right: pairAccuracy(scores, y).right };
 }
 
 function lost({ loss, C, pairs: count, t }) {

@@ -1,7 +1,5 @@
 """The low-rank problems with every pair listed, slow and plainly right; their optima by a general solver."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 from naive_ranking import GRADES, pair_matrix, problem, qid_of, slow_pairs
@@ -102,3 +100,8 @@ def _minimum(goal: cp.Expression, constraints: list[cp.Constraint]) -> float:
     value = found.solve(solver=cp.CLARABEL)
     assert found.status == cp.OPTIMAL
     return float(value)
+
+
+def drawn_entries(problem: RegularizedProblem, seed: int = 0) -> np.ndarray:
+    """α drawn at random, 0 where no pair is."""
+    return np.random.default_rng(seed).uniform(0, problem.C, problem.blocks.size) * problem.blocks.is_pair

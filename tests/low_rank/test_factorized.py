@@ -1,7 +1,5 @@
 """The factorised dual problem: value and gradient against plain loops, and what its optimum can be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from naive_low_rank import PARTS, PROBLEMS, data_of, dual_optimum, factor_problem, gram_of, mask_of

@@ -1,7 +1,5 @@
 """All ways to minimise over factors: stationary ends, seeds, stops, progress, and what stays at zero."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

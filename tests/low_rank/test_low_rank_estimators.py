@@ -1,7 +1,5 @@
 """FactorizedRankSVM and RegularizedRankSVM: every map, weights from dual variables, the gap, bad settings."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
@@ -158,13 +156,6 @@ def test_the_order_of_documents_does_not_matter_to_the_convex_model() -> None:
     there = model(name, tol=1e-6).fit_data(shuffled)
     np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-2 * np.abs(here.predict(X)).max())
     assert there.objective_ == pytest.approx(here.objective_, rel=2e-6)
-
-
-def test_unknown_solvers_are_told_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="choose one of 'lbfgs', 'query_steps'"):
-        FactorizedRankSVM(solver="fista").fit_data(DATA)
-    with pytest.raises(ValueError, match="choose one of 'fista', 'alternating'"):
-        RegularizedRankSVM(solver="lbfgs").fit_data(DATA)
 
 
 def test_steps_by_query_are_refused_before_a_kernel_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """Low-rank models at the size of real sets: the memory they state, and OHSUMED's dual optimum."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

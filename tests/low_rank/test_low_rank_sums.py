@@ -1,7 +1,5 @@
 """Cells, blocks and the Gram matrix against plain loops over pairs, and the curvature of the dual problem."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

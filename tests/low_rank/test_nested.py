@@ -1,7 +1,5 @@
 """Factors from few to many: never worse than fewer, and the step that parts copies of a column."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The regularised dual problem against plain loops, its optimum against a general convex solver."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 from naive_low_rank import (
     PARTS,
     PROBLEMS,
+    drawn_entries,
     explicit_curvature,
     full_matrix,
     gram_of,
@@ -32,10 +31,6 @@ SETTINGS = {
 
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 each_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-
-
-def drawn(problem: RegularizedProblem, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).uniform(0, problem.C, problem.blocks.size) * problem.blocks.is_pair
 
 
 def slow_best(name: str, A: np.ndarray, tau: float) -> tuple[np.ndarray, float]:
@@ -62,7 +57,7 @@ def slow_value(problem: RegularizedProblem, name: str, alpha: np.ndarray) -> flo
 @each_setting
 def test_value_gradient_and_matrices(name: str, settings: tuple[float, float, float]) -> None:
     problem = regularized_problem(name, *settings)
-    alpha, rng = drawn(problem), np.random.default_rng(1)
+    alpha, rng = drawn_entries(problem), np.random.default_rng(1)
     point = problem.at(alpha)
     assert point.value == pytest.approx(slow_value(problem, name, alpha), rel=1e-9)
     best, nuclear = slow_best(
@@ -80,7 +75,7 @@ def test_value_gradient_and_matrices(name: str, settings: tuple[float, float, fl
 def test_matrices_have_entries_where_no_pair_is() -> None:
     """With three grades the best A is not zero off the pairs, and its distance counts there too."""
     problem = regularized_problem("three grades")
-    point = problem.at(drawn(problem))
+    point = problem.at(drawn_entries(problem))
     off = ~problem.blocks.is_pair
     assert np.abs(point.low.A[off]).max() > 1e-3
     others = problem.at(point.alpha, point.low)
@@ -94,7 +89,7 @@ def test_matrices_have_entries_where_no_pair_is() -> None:
 def test_the_matrices_are_the_best_ones() -> None:
     """Any other A, near or far, has a higher value at the same α."""
     problem, rng = regularized_problem("three grades"), np.random.default_rng(0)
-    point = problem.at(drawn(problem))
+    point = problem.at(drawn_entries(problem))
     for size in (1e-4, 1e-2):
         for _ in range(20):
             A = point.low.A + size * rng.normal(size=problem.blocks.size)
@@ -107,9 +102,9 @@ def test_the_matrices_are_the_best_ones() -> None:
 @each_problem
 def test_small_blocks_are_thresholded_as_many_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = regularized_problem(name)
-    alone = problem.best(drawn(problem))
+    alone = problem.best(drawn_entries(problem))
     monkeypatch.setattr(regularized, "SMALL", 0)
-    shared = problem.best(drawn(problem))
+    shared = problem.best(drawn_entries(problem))
     np.testing.assert_array_equal(alone.A, shared.A)
     np.testing.assert_array_equal(alone.ranks, shared.ranks)
     assert alone.nuclear == shared.nuclear
@@ -147,7 +142,7 @@ def test_reaches_the_optimum_of_a_general_solver(
 ) -> None:
     """To 1e-5 of it, and every gap on the way is a true bound on the distance from it."""
     problem, optimum = regularized_problem(name, *SETTINGS[setting]), optima[name, setting]
-    result = solver(tol=1e-5, max_iter=20_000).solve(problem, drawn(problem))
+    result = solver(tol=1e-5, max_iter=20_000).solve(problem, drawn_entries(problem))
     rounding = 1e-7 * abs(optimum)
     assert optimum - rounding <= result.point.value <= optimum + 1e-5 * abs(optimum) + rounding
     for row in result.trace:
@@ -159,7 +154,7 @@ def test_reaches_the_optimum_of_a_general_solver(
 def test_both_solvers_end_at_one_point(name: str) -> None:
     problem = regularized_problem(name)
     one, other = (
-        solver(tol=1e-7, max_iter=50_000).solve(problem, drawn(problem, seed)).point
+        solver(tol=1e-7, max_iter=50_000).solve(problem, drawn_entries(problem, seed)).point
         for seed, solver in enumerate((Fista, Alternating))
     )
     assert one.value == pytest.approx(other.value, rel=2e-7)

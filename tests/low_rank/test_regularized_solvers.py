@@ -1,33 +1,27 @@
 """FISTA and alternating steps: falling objectives, wrong curvatures, stops, progress, seeds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from naive_low_rank import PROBLEMS, explicit_curvature, regularized_problem
+from naive_low_rank import PROBLEMS, drawn_entries, explicit_curvature, regularized_problem
 
 from rankviz.common.progress import Progress, StopRequested
 from rankviz.learning.objective import Status
 from rankviz.models.low_rank_trace import LowRankResult
-from rankviz.models.regularized import Alternating, DualPoint, Fista, RegularizedProblem
+from rankviz.models.regularized import Alternating, DualPoint, Fista
 
 SOLVERS = {"fista": Fista, "alternating": Alternating}
 each_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 each_problem = pytest.mark.parametrize("name", PROBLEMS)
 
 
-def drawn(problem: RegularizedProblem, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).uniform(0, problem.C, problem.blocks.size) * problem.blocks.is_pair
-
-
 def solved(
     solver: type[Fista | Alternating], name: str = "three grades", seed: int = 0, **settings: object
 ) -> LowRankResult[DualPoint]:
     problem = regularized_problem(name)
-    return solver(**{"tol": 1e-5, "max_iter": 5000} | settings).solve(problem, drawn(problem, seed))
+    return solver(**{"tol": 1e-5, "max_iter": 5000} | settings).solve(problem, drawn_entries(problem, seed))
 
 
 @each_problem
@@ -42,7 +36,7 @@ def test_alternating_steps_never_raise_the_objective(name: str, inner: int) -> N
 def test_alternating_steps_put_a_curvature_right_that_is_too_small(name: str, share: float) -> None:
     problem = regularized_problem(name)
     problem = replace(problem, curvature=share * explicit_curvature(*PROBLEMS[name]))
-    result = Alternating(tol=1e-9, max_iter=100).solve(problem, drawn(problem))
+    result = Alternating(tol=1e-9, max_iter=100).solve(problem, drawn_entries(problem))
     values = np.array([row.objective for row in result.trace])
     assert (np.diff(values) <= 1e-12 * np.abs(values[1:])).all()
 
@@ -50,7 +44,7 @@ def test_alternating_steps_put_a_curvature_right_that_is_too_small(name: str, sh
 @cache
 def optimum(name: str) -> float:
     problem = regularized_problem(name)
-    return Fista(tol=1e-6, max_iter=5000).solve(problem, drawn(problem)).point.value
+    return Fista(tol=1e-6, max_iter=5000).solve(problem, drawn_entries(problem)).point.value
 
 
 @each_problem
@@ -59,7 +53,7 @@ def test_a_wrong_curvature_is_put_right(name: str, share: float) -> None:
     problem = regularized_problem(name)
     expected = optimum(name)
     wrong = replace(problem, curvature=share * problem.curvature)
-    result = Fista(tol=1e-6, max_iter=20_000).solve(wrong, drawn(problem))
+    result = Fista(tol=1e-6, max_iter=20_000).solve(wrong, drawn_entries(problem))
     assert result.status is Status.CERTIFIED
     assert result.point.value == pytest.approx(expected, rel=2e-6)
     assert max(row.objective for row in result.trace) <= max(result.trace[0].objective, 0.0)
@@ -112,7 +106,7 @@ def stopping(solver: Fista | Alternating, at: int) -> tuple[LowRankResult[DualPo
             raise StopRequested
 
     problem = regularized_problem("three grades")
-    return solver.solve(problem, drawn(problem), report), told
+    return solver.solve(problem, drawn_entries(problem), report), told
 
 
 @each_solver

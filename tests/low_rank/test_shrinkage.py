@@ -1,7 +1,5 @@
 """Singular value thresholding against a dense SVD, and against what makes it the minimiser."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The app under AppTest: through router.py, with data folders and caches of the test's own."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sys

@@ -1,9 +1,8 @@
 """Helpers of the tests of pages: what they read off an app, and data at the edges that they show it."""
 
-from __future__ import annotations
-
 import base64
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -119,6 +118,15 @@ def words(app: AppTest) -> str:
     kinds = (app.header, app.markdown, app.caption, app.info, app.error, app.warning, app.title)
     texts = "\n".join(element.value for kind in kinds for element in kind)
     return texts.replace("\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", " = ")
+
+
+def sound(app: AppTest) -> str:
+    """Return the words of a page that has something to show or to say, no error, and no number missing."""
+    said = words(app)
+    assert shown(app) or app.info or app.warning
+    assert not app.error, [error.value for error in app.error]
+    assert "nan" not in re.findall(r"[\w]+", said.lower())
+    return said
 
 
 def part(sizes: list[int], grades: list[int], *, scale: float = 1.0, first: int = 1) -> RankingData:

@@ -1,7 +1,5 @@
 """Train once for all tests of pages: later tests get the same records and progress events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rankviz import Fold, Progress, RunSpec

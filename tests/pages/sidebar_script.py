@@ -1,7 +1,5 @@
 """The sidebar alone as an app under test, for what a page need not be drawn for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """Streamlit's files as browsers get them: compressed once, kept for a year, and asked for early."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import re

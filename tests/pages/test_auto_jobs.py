@@ -1,7 +1,5 @@
 """Test automatic jobs: they wait until the controls rest, and end with the last tab that waits for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The Compare page: runs of the store beside a baseline, by the library's numbers; who may see which."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Test messages of components: those of the declared shape are accepted, others ignored."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Convergence page: the library's numbers, the runs that were asked for, pins that a link brings back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Data: it counts what the library counts; uploads are a visitor's own, and broken ones change nothing."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

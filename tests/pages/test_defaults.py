@@ -1,7 +1,5 @@
 """The runs behind the figures that pages open with: made once, kept for all, made again after a change."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

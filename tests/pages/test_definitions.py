@@ -1,7 +1,5 @@
 """The Definitions page: the terms of a query, a pasted list, and the link from metric headlines."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from conftest_pages import Opener, figures, words

@@ -1,7 +1,5 @@
 """Errors as sentences: of data and settings with their remedy, faults of the program with their details."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The exact kernel in the sidebar: the library's numbers, what it greys out, how it is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A visitor's own system, known by its scores only, on every page; and the form that adds it."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

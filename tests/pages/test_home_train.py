@@ -1,7 +1,5 @@
 """Home, Train and NDCG against m: what they show is what the library computes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

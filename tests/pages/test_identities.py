@@ -1,7 +1,5 @@
 """Test that cache keys are complete: folds, explanations, comparisons, outcomes, looks."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

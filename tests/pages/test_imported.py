@@ -1,15 +1,13 @@
 """Test imported runs on pages: they never replace a run, and are marked everywhere."""
 
-from __future__ import annotations
-
 import io
 import json
-import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from conftest_jobs import ended
 from conftest_pages import Opener, figures, words
 
 from rankviz import RunRecord, RunSpec, execute
@@ -134,10 +132,7 @@ def test_what_train_does_not_offer_is_trained_again_in_the_background(
     app.button(key="runs-open").click().run()
     assert "again in the background" in app.info[0].value
     (job,) = jobs().of(me)
-    for _ in range(600):
-        if not jobs().status(job.id).live:
-            break
-        time.sleep(0.1)
+    ended(jobs(), job.id)
     app.run()
     assert "do not agree" in app.warning[0].value
     assert not app.info

@@ -1,7 +1,5 @@
 """The Influence page: the library's numbers, sentences that the queries support, sliders in the address."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

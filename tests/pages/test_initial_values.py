@@ -1,7 +1,5 @@
 """Test the starting settings of data sets, and the way back to earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs that take longer than predicted: they go on as a job that is watched, stopped, and left behind."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time

@@ -1,7 +1,5 @@
 """Nyström and Fourier: the page shows the library's errors and has words for rank, linear, extreme γ."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

@@ -1,7 +1,5 @@
 """Lectures: sequences of views as files and links, and classes that follow them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

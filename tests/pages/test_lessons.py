@@ -1,7 +1,5 @@
 """The page of lessons: what the browser is sent, the state in the address, links to pages."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

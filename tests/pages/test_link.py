@@ -1,7 +1,5 @@
 """Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -156,10 +154,6 @@ def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], rep
     app = sidebar_alone(**link)
     assert reported in warned(app)
     assert not set(link) & set(app.query_params) or "99" in link.values()
-
-
-def test_a_version_that_is_not_known_is_said_in_words() -> None:
-    assert "from another version (v = 99)" in warned(sidebar_alone(v=99))
 
 
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:

@@ -1,7 +1,5 @@
 """Low rank: its headline is what the library computes from the same spec; its sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np

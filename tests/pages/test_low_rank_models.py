@@ -1,7 +1,5 @@
 """Low rank: the tabs on the plain, the factorised and the regularised model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

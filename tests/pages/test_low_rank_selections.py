@@ -1,7 +1,5 @@
 """Low rank: selected queries that a tab does not have, and selections that another data set has not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

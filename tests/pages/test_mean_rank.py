@@ -1,7 +1,5 @@
 """Pages by metrics that runs lack: one of which less is better, and one of the visitor's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Methods page: its table before and after training, the baseline, and methods that cannot be trained."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from conftest_pages import Opener, figures, words

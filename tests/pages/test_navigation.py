@@ -1,7 +1,5 @@
 """Each page is declared once: the menu, Home, README and docs/pages.md name the same pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """NDCG against m: levels, folds and seeds, seconds, one query's ranks, distances from the exact model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Test opened folds: bounded by bytes, opened once for all visitors, and freed with their data set."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import time

@@ -1,7 +1,5 @@
 """Pages on training and on dual variables, with methods that have less of it than RankSVM, or other kinds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Tabs and tables below a label: only what is open is drawn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

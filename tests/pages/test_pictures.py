@@ -1,7 +1,5 @@
 """Pictures of figures as they are laid out before the browser draws them."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

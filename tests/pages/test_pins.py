@@ -1,7 +1,5 @@
 """Pins: digests of runs in the address, each a model on the sidebar's data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

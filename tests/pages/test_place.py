@@ -1,7 +1,5 @@
 """Test the choice between this machine and a cluster, and the cluster's description."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

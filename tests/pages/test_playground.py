@@ -1,7 +1,5 @@
 """The playground: what lies in the plane, what its link says, and what the page answers."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Test messages and offers of pages if a model lacks what they need."""
 
-from __future__ import annotations
-
 import pytest
 import strangers
 from conftest_pages import words

@@ -1,7 +1,5 @@
 """Test that pages store their runs and never repeat them; pages also work without a store."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Runs page: what is listed, found and told of runs, what is done with them, and whose they are."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """NDCG against m: the tabs "Learning curve" and "Label noise", their runs and what they say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

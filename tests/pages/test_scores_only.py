@@ -1,7 +1,5 @@
 """A ranker with scores and nothing else on Home, Train, NDCG against m and Side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

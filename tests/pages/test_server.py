@@ -1,7 +1,5 @@
 """The server around the pages: its garbage collector passes over the libraries, and BLAS has one thread."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import io

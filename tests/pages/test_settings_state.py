@@ -1,7 +1,5 @@
 """The sidebar is made from the settings: their order, what is greyed out, and state there and back."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Side by side, and Train beside a pin: the library's numbers of any two models, one selection of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

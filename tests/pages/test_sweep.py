@@ -1,7 +1,5 @@
 """Sweep: what a design comes to, a study that fills in, what is chosen, and who may do what."""
 
-from __future__ import annotations
-
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Foreign text in pages: names of data, of documents, and what an address says, shown as they are."""
 
-from __future__ import annotations
-
 import ast
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The effect of the latest change of a setting, and the way back."""
 
-from __future__ import annotations
-
 import pytest
 from conftest_pages import Opener, execute
 from streamlit.testing.v1 import AppTest

@@ -1,10 +1,9 @@
 """Visitors at once: runs that are made while they wait are made in turn, and each spec once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -67,11 +66,8 @@ def at_once(asked: list[list[RunSpec]], seconds: float, patience: float = 60.0) 
         except runs.NoTurn:
             got.append("no turn")
 
-    threads = [threading.Thread(target=ask, args=(specs,)) for specs in asked]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(asked)) as visitors:
+        list(visitors.map(ask, asked))
     return got
 
 
@@ -201,9 +197,6 @@ def test_data_sets_are_added_in_turn_also_after_one_that_is_refused(
     monkeypatch.setattr(uploads, "accept" if kind == "uploaded" else "keep_fold", accept)
     monkeypatch.setattr(uploads, "_place", lambda: tmp_path)
     monkeypatch.setattr(uploads, "_fail", lambda why: None)
-    threads = [threading.Thread(target=add) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as visitors:
+        list(visitors.map(lambda _: add(), range(2)))
     assert checks.most == 1

@@ -1,7 +1,5 @@
 """Test the memory of uploads: counted in advance, bounded, released."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import socket

@@ -1,7 +1,5 @@
 """Weights by hand: what the browser is sent, what the page answers, and when it says that it cannot."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The What if page: what gestures stand for, the list of changes, and what the page says of them."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

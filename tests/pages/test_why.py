@@ -1,7 +1,5 @@
 """The Why page: the library's shares for the pair in the address, its names, and where it cannot say why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

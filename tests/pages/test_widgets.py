@@ -1,7 +1,5 @@
 """Widgets bound to the address: values, labels, helps and starts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixtures of the tests of shards: the backends."""
 
-from __future__ import annotations
-
 import pytest
 
 from rankviz.shards import Backend, Here

@@ -1,7 +1,5 @@
 """Shards on the workers of a local Dask cluster: the same model, whatever is killed; files that are seen."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Fits in shards come to the same model as fits in one piece; what they refuse, say and report."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Large fits in shards start from a fit of a sample of queries: the same optimum, with fewer products."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An objective over shards is the plain one: value, derivatives, rays, certificates, preconditioners."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

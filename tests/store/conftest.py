@@ -1,7 +1,5 @@
 """Fixtures of the tests of the run store: a store on each kind of database, specs of a small fold."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys

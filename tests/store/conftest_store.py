@@ -1,7 +1,5 @@
 """Helpers of the tests of the run store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, NamedTuple

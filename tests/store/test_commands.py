@@ -1,7 +1,5 @@
 """The commands of `rankviz` on a run store: what they print, and how they end."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

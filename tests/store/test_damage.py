@@ -1,7 +1,5 @@
 """A damaged value costs its row at most: every column of every table is damaged in turn."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path

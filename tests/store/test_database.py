@@ -1,7 +1,5 @@
 """Test wrong databases, and that no message contains their address."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Studies that the app has a cluster make: each family by one of its workers, or each run by all of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Test imported runs: only their owner sees them, they replace no own run, and false files are refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

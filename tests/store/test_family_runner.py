@@ -1,7 +1,5 @@
 """Test that a worker makes a family like `execute`, reports progress and explains failures."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs on a disk that is really full or read-only, where this machine lets us mount one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 RANKVIZ_EVERY_STEP=yes tries every statement, else every eighth is.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

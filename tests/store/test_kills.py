@@ -1,7 +1,5 @@
 """Random kills of workers, of servers and in sweeps: every job ends; nothing is lost or made twice."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

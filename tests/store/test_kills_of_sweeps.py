@@ -1,7 +1,5 @@
 """A kill in the middle of a sweep: it goes on by itself, keeps every record, and makes each run once."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

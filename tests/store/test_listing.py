@@ -1,7 +1,5 @@
 """Tables of runs: read again whenever something was written, by whomever, and else not."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

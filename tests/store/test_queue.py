@@ -1,7 +1,5 @@
 """Families under leases: taken once, renewed, given to another, in turn among visitors."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records in the store: kept whole, once, found by spec; studies and marks belong to visitors."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from dataclasses import replace

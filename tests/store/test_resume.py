@@ -1,7 +1,5 @@
 """`rankviz sweep --resume`: a sweep goes on with all that it was started with, and with nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

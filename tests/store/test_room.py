@@ -1,7 +1,5 @@
 """Room in a store: bytes of all runs are bounded; whose go, and when; what was deleted goes for good."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A store of another version is set aside, kept as it is and said so; a new one begins."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import sqlite3

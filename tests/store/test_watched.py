@@ -1,11 +1,9 @@
 """Jobs: what pages wait for; in turn, stopped, failed, bounded in number and time, shared, logged."""
 
-from __future__ import annotations
-
 import itertools
 import os
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -297,11 +295,8 @@ def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, roo
         got.append(many[number].join(wanted, owner=f"visitor {number}", title="A job", roots=[root]))
 
     ask(1)
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as visitors:
+        list(visitors.map(ask, range(8)))
     assert len({job for job, _ in got}) == 1
     assert [new for _, new in got] == [True] + 8 * [False]
     many[0].stop(got[0][0], "visitor 1")

@@ -1,13 +1,11 @@
 """Worker processes: they make what is asked for, and what one leaves is made by another."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -291,11 +289,8 @@ def test_two_that_look_at_once_start_one_worker(
         submit((SPEC.but(C=1.0 + number),))
     stores = [RunStore(store.database.address) for _ in range(4)]
     many = [LocalWorkers(one, 1) for one in stores]
-    threads = [threading.Thread(target=lambda one=one: [one.maintain() for _ in range(20)]) for one in many]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as servers:
+        list(servers.map(lambda one: [one.maintain() for _ in range(20)], many))
     assert len(sleepers) == 1
     for one in stores:
         one.close()

@@ -13,21 +13,20 @@ const DISCOUNTS = {
   "1/log2(rank + 1)": (rank) => 1 / Math.log2(rank + 1),
 };
 // factor of @k for a list with fewer than k documents; it multiplies the value at the last one
-const SHORT = { zero: () => 0, filled: (size, k) => size / k, capped: () => 1 };
+const SHORT = { zero: 0, capped: 1 };
 
 const LETOR = {
   label: "LETOR 4.0", gain: "2^y - 1", discount: "1/log2(max(rank, 2))", relevantFrom: 1, relevantTo: Infinity,
-  largestK: 10, shortNdcg: "zero", shortPrecision: "filled", leavesOutEmpty: false,
-  ties: "order",
+  largestK: 10, shortNdcg: "zero", leavesOutEmpty: false, ties: "order",
 };
 export const DEFINITIONS = {
   letor: LETOR,
   letor_script: { ...LETOR, label: "LETOR 4.0 script", gain: "2^y - 1 up to 2", relevantTo: 2 },
-  letor3: { ...LETOR, label: "LETOR 3.0", largestK: 16, shortPrecision: "zero" },
+  letor3: { ...LETOR, label: "LETOR 3.0", largestK: 16 },
   mslr: { ...LETOR, label: "MSLR", relevantFrom: 2 },
   textbook: {
     ...LETOR, label: "textbook", discount: "1/log2(rank + 1)", largestK: Infinity, shortNdcg: "capped",
-    shortPrecision: "capped", leavesOutEmpty: true, ties: "mean",
+    leavesOutEmpty: true, ties: "mean",
   },
   he2009: { ...LETOR, label: "He et al. 2009", gain: "y", relevantFrom: 2, largestK: 20, shortNdcg: "capped" },
   compared: { ...LETOR, ties: "mean" }, // that of runs: COMPARED in rankviz
@@ -86,34 +85,9 @@ export function ndcg(scores, y, definition, k) {
   const order = ranking(scores), best = Array.from(y, (_, i) => i).sort((i, j) => gains[j] - gains[i]);
   const found = terms(order, shared(gains, order, scores, own), y, own, k);
   const ideal = terms(best, best.map((i) => gains[i]), y, own, k);
-  const factor = y.length < k ? SHORT[own.shortNdcg](y.length, k) : 1, [dcg, idealDcg] = [total(found), total(ideal)];
+  const factor = y.length < k ? SHORT[own.shortNdcg] : 1, [dcg, idealDcg] = [total(found), total(ideal)];
   const value = unlessEmpty(own, y, idealDcg > 0 ? (factor * dcg) / idealDcg : 0);
   return { value, dcg, idealDcg, factor, terms: found, ideal };
-}
-
-// Return P@k, the share of relevant documents among the first k.
-export function precision(scores, y, definition, k) {
-  const own = checked(definition, k), relevant = Array.from(y, (grade) => Number(isRelevant(own, grade)));
-  const top = shared(relevant, ranking(scores), scores, own).slice(0, k);
-  const hits = top.reduce((sum, one) => sum + one, 0);
-  const factor = y.length < k ? SHORT[own.shortPrecision](y.length, k) : 1;
-  return unlessEmpty(own, y, (factor * hits) / top.length);
-}
-
-// Return the average precision: the mean of the precision at each relevant document. Of t equal scores, r of them
-// relevant, each place has a relevant document with probability r/t (rankviz/metrics/formulas.py has the formula).
-export function averagePrecision(scores, y, definition) {
-  const own = known(definition);
-  const order = ranking(scores);
-  let hits = 0, sum = 0;
-  for (const [from, t] of groups(order, scores, own)) {
-    const r = order.slice(from, from + t).filter((document) => isRelevant(own, y[document])).length;
-    for (let i = 0; i < t; i++) {
-      sum += (r / t) * (hits + 1 + (i * (r - 1)) / Math.max(t - 1, 1)) / (from + i + 1);
-    }
-    hits += r;
-  }
-  return unlessEmpty(own, y, hits ? sum / hits : 0);
 }
 
 // Return the number of pairs whose preferred document has the higher score, of all pairs, and their share.
