@@ -81,7 +81,7 @@ class Kernel extends Scene {
     const found = { height: heights[near], s: similar[near], part: products[near], lifts: sum((one) => one > 0),
       sinks: sum((one) => one < 0), score: sum(() => true),
       far: Math.sqrt(-Math.log(similar[near]) / 2 ** this.exponent) };
-    const told = Object.entries(found).map(([name, one]) => [name, number(one)]);
+    const told = Object.entries(found).map(([name, one]) => [name, number(one, ["s", "far"].includes(name) ? 3 : 2)]);
     return { near: this.model.map.kept[near], ...Object.fromEntries(told) };
   }
 
@@ -202,23 +202,25 @@ class Kernel extends Scene {
 
   // What a symbol stands for: the weight of each bump, or how far one reaches.
   drawLit() {
+    const { near } = this.example(), [u, v] = this.plane.at(this.place(near));
     const c = this.model.map.coefficients(this.model.weights), largest = Math.max(...c.map(Math.abs));
     this.model.map.kept.forEach((i, k) => {
       const [cx, cy] = this.plane.at(this.place(i)), r = 26 * Math.sqrt(Math.abs(c[k]) / largest);
       const colour = c[k] > 0 ? "var(--good)" : "var(--wrong)";
       if (this.lit === "c") this.paint.put("over", `c${i}`, "circle", { cx, cy, r, ...parts.strokeOf(colour, 3) });
-      this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...ofTerm(i ? "z" : "gamma") });
+      const term = ofTerm(i === near ? "gamma" : "z");
+      this.paint.put("over", `spot${i}`, "circle", { cx, cy, r: 9, class: "spot", ...term });
     });
     const look = parts.strokeOf("var(--guess)", 3, { "pointer-events": "none" });
+    this.paint.put("over", "near", "circle", { cx: u, cy: v, r: 13, ...look });
     if (this.lit !== "gamma") {
-      const [x, y] = this.plane.at(CROSS), [u, v] = this.plane.at(this.place(this.example().near));
+      const [x, y] = this.plane.at(CROSS);
       this.paint.put("over", "cross", "path", { d: `M${x - 9} ${y}h18M${x} ${y - 9}v18`, ...look });
-      this.paint.put("over", "near", "circle", { cx: u, cy: v, r: 13, ...look });
       return;
     }
-    const [cx, cy] = this.plane.at(this.place(0)), r = this.plane.unit * this.reach();
-    this.paint.put("over", "centre", "circle", { cx, cy, r: 13, ...look });
-    this.paint.put("over", "reach", "circle", { cx, cy, r, ...parts.strokeOf("var(--guess)", 5), ...ofTerm("gamma") });
+    const r = this.plane.unit * this.reach();
+    const wide = parts.strokeOf("var(--guess)", 5);
+    this.paint.put("over", "reach", "circle", { cx: u, cy: v, r, ...wide, ...ofTerm("gamma") });
   }
 
   drawFree(box, wide) {
