@@ -61,14 +61,16 @@ function mixOf(chosen, inverse, x, z) {
   const shares = inverse.map((row) => dot(row, ofX)), K = data.KERNEL[x * data.N + z];
   const [cell, without] = [shares, ofX].map((mix) => dot(mix, ofZ)); // with W⁻¹, and without it
   const told = shares.map((share) => number(share)), factors = told.map((share, k) => [share, number(ofZ[k])]);
-  const own = inverse[0].map((value, k) => [short(value), number(ofX[k])]);
+  const changes = shares.map((share, k) => Math.abs(share - ofX[k])), row = changes.indexOf(Math.max(...changes));
+  const own = inverse[row].map((value, k) => [short(value), number(ofX[k])]);
   const plain = ofX.map((similar, k) => [number(similar), number(ofZ[k])]);
   const adds = (list, sum) => number(sumOf(list)) === sum;
-  const right = adds(factors, number(cell)) + adds(plain, number(without)) + adds(own, told[0]); // as shown
+  const right = adds(factors, number(cell)) + adds(plain, number(without)) + adds(own, told[row]); // as shown
   const second = shares.map((share, k) => Math.abs(share * ofZ[k])).sort((a, b) => b - a)[1];
   const near = Math.abs(cell - K), shows = Math.abs(without - K) - near + Math.min(second, 0.1);
-  const first = adds(own, told[0]) ? `${added(own)} = ${told[0]}` : told[0]; // large numbers of W⁻¹ lack digits
-  return { x, z, K, told, factors, plain, first, cell, without, score: shows - (near < 0.05 ? 0 : 10) + 100 * right };
+  const worked = adds(own, told[row]) ? `${added(own)} = ${told[row]}` : told[row]; // large W⁻¹ lacks digits
+  const score = shows - (near < 0.05 ? 0 : 10) + 100 * right;
+  return { x, z, K, told, factors, plain, row: row + 1, worked, cell, without, score };
 }
 
 // The cell of the example: its shown numbers add up, K̃ is near K, and without W⁻¹ it would be farthest from it.
@@ -81,7 +83,7 @@ export function example(chosen) {
   const lines = inverse.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
   const tables = lines.map((line) => line.map((one) => one.join("\u2002")).join("\u2003")).join("\n");
   const [s1, s2, s3] = best.told, told = { sum: best.cell, inK: best.K, without: best.without };
-  const sums = { mixed: added(best.factors), plain: added(best.plain), first: best.first };
+  const sums = { mixed: added(best.factors), plain: added(best.plain), row: best.row, worked: best.worked };
   return { x: best.x, z: best.z, s1, s2, s3, ...sums, tables,
     ...Object.fromEntries(Object.entries(told).map(([name, value]) => [name, number(value)])), ...nearest(W) };
 }
