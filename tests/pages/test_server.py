@@ -308,11 +308,15 @@ def test_the_server_itself_believes_no_address_in_a_header(
     async def application(scope: Any, receive: Any, send: Any) -> None:
         clients.append(scope["client"][0])
 
-    served = ProxyHeadersMiddleware(application)
-    visitors.believe_no_forwarded_address()
-    for peer in ("127.0.0.1", "192.0.2.1"):
-        headers = [(b"x-forwarded-for", b"203.0.113.7")]
-        asyncio.run(served({"type": "websocket", "client": (peer, 1), "headers": headers}, None, None))  # type: ignore[arg-type, typeddict-item]
+    async def serve() -> None:
+        server_around_it = ProxyHeadersMiddleware(application)
+        async with data_serving.free_memory(SimpleNamespace()):  # type: ignore[arg-type]
+            for peer in ("127.0.0.1", "192.0.2.1"):
+                headers = [(b"x-forwarded-for", b"203.0.113.7")]
+                scope = {"type": "websocket", "client": (peer, 1), "headers": headers}
+                await server_around_it(scope, None, None)  # type: ignore[arg-type]
+
+    asyncio.run(serve())
     assert clients == ["203.0.113.7" if proxy else "127.0.0.1", "192.0.2.1"]
 
 
