@@ -44,7 +44,7 @@ BROKEN = (
 )
 """Errors of zipfile and gzip for damaged or unknown archives."""
 RATIO_FLOOR = 16 * MB
-"""Texts up to this size may have any compression ratio."""
+"""All texts of an upload up to this size may have any compression ratio."""
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _TAR, _TAR_AT = b"ustar", 257
 

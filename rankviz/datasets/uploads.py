@@ -22,7 +22,7 @@ import numpy as np
 from rankviz.common.arrays import IntArray
 from rankviz.common.errors import DataError
 from rankviz.common.memory import megabytes
-from rankviz.datasets.archives import Limits, Member, Upload, list_members, shown_name, unpack
+from rankviz.datasets.archives import RATIO_FLOOR, Limits, Member, Upload, list_members, shown_name, unpack
 from rankviz.datasets.array_checks import check_room
 from rankviz.datasets.folds import PARTS, WHOLE, fold_named, is_plain_level, part_named, stem
 from rankviz.datasets.group_files import ENDINGS, renumber_counted_queries
@@ -74,14 +74,14 @@ def accept(
     folds, above, left_out = _recognised(found, shown_name(uploads[0].name))
     _require_parts(folds)
     called = _tidy(name or above or _name_of(uploads))
+    sent = sum(upload.size for upload in uploads)
     with hidden_folder(root) as made:
         with room_to_write(root) as room_on_disk:
-            files = _written(folds, made, limits, room_on_disk, progress)
+            files = _written(folds, made, _unpacked_room(limits, sent), limits, room_on_disk, progress)
         notes: list[str] = []
         tested: dict[str, IntArray] = {}
         widths: dict[str, int] = {}
         reading = progress_within(progress, _SHARE_OF_UNPACKING, 1 - _SHARE_OF_UNPACKING)
-        sent = sum(upload.size for upload in uploads)
         cells = _Cells(limits.cells_for(sent), limits.roomy_documents + sent)
         for number, (fold, parts) in enumerate(folds.items()):
             share = progress_within(reading, number / len(folds), 1 / len(folds))
@@ -186,16 +186,26 @@ def _unclear(member: Member, found: str, remedy: str) -> DataError:
 # Writing to a hidden folder, and reading it again.
 
 
-def _written(
-    folds: _Folds, folder: Path, limits: Limits, on_disk: Room, progress: Progress | None
-) -> dict[str, dict[str, Path]]:
-    """Unpack all members below `folder`; return the files by fold and part."""
-    files: dict[str, dict[str, Path]] = {}
-    at_once = Room(
+def _unpacked_room(limits: Limits, sent: int) -> Room:
+    """Return the room for all texts of an upload of so many bytes together."""
+    whole = Room(
         limits.text_bytes,
         f"more than {megabytes(limits.text_bytes)} unpacked",
         "Upload fewer folds, or use a data folder.",
     )
+    packed = Room(
+        max(RATIO_FLOOR, limits.ratio * sent),
+        f"{sent:,} bytes that unpack to more than {limits.ratio} times as much",
+        "Upload the text itself.",
+    )
+    return min(whole, packed, key=lambda room: room.left)
+
+
+def _written(
+    folds: _Folds, folder: Path, at_once: Room, limits: Limits, on_disk: Room, progress: Progress | None
+) -> dict[str, dict[str, Path]]:
+    """Unpack all members below `folder`; return the files by fold and part."""
+    files: dict[str, dict[str, Path]] = {}
     packed = sum(member.packed for parts in folds.values() for member in parts.values())
     done = 0
     for fold, parts in folds.items():

@@ -186,6 +186,10 @@ STAGES = {"data": 0.0, "features": 0.05, "pairs": 0.4, "newton": 0.45, "evaluate
 """Approximate start of each stage as a share of a run, for progress bars."""
 
 
+MOST_OTHERS = 3
+"""Most unfinished runs of a job, per wanted run, for which somebody else waits."""
+
+
 @dataclass(frozen=True)
 class WatchedStatus:
     """Status of a study that a page watches: a job.
@@ -260,6 +264,16 @@ class WatchedStatus:
     def fraction(self) -> float:
         """Finished share of the job, with the stages of current runs."""
         return min(1.0, (len(self.finished) + self.under_way(self.specs)) / max(self.total, 1))
+
+    def makes_soon(self, wanted: Collection[RunSpec]) -> bool:
+        """Return True if it makes all of these now, or they and at most `MOST_OTHERS` times as many others.
+
+        So nobody waits for hundreds of runs of somebody else.
+        """
+        left = self.total - len(self.finished) - len(self.failed)
+        now = {self.specs[one["index"]] for one in self.news}
+        few = left <= (1 + MOST_OTHERS) * len(wanted)
+        return now.issuperset(wanted) or (few and set(self.specs).issuperset(wanted))
 
     def under_way(self, specs: Collection[RunSpec]) -> float:
         """Return the finished shares of current runs among these specs, summed."""

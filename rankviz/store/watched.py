@@ -92,7 +92,7 @@ class WatchedStudies:
         roots: Sequence[str | PathLike[str]] | None = None,
         address: str = "",
     ) -> tuple[str, bool]:
-        """Return the id of a live job that already makes all of these, or of a new one; and True if new.
+        """Return the id of a live job that makes all of these soon, or of a new one; and True if new.
 
         Simultaneous identical requests get one job. Raises as `submit`.
         """
@@ -187,15 +187,16 @@ class WatchedStudies:
 
 
 def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
-    """Return a running job that makes all of these runs, None if there is none."""
+    """Return a running job that makes all of these runs soon, None if there is none."""
     shared = _sharing(connection, wanted)
-    asked = select(studies.c.id, studies.c.created).where(
+    asked = select(studies.c.id).where(
         is_unfinished(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
     )
     asked = asked.where(studies.c.place == HERE)
     all_of_them = [study for study, number in shared.items() if number == len(wanted)]
-    found = sorted((row.created, row.id) for row in rows_among(connection, asked, studies.c.id, all_of_them))
-    return str(found[0][1]) if found else None
+    live = [row.id for row in rows_among(connection, asked, studies.c.id, all_of_them)]
+    found = _statuses_in(connection, studies.c.id.in_(live))
+    return next((status.id for status in found if status.makes_soon(wanted)), None)
 
 
 def _sharing(connection: Connection, wanted: Sequence[RunSpec]) -> Counter[str]:
@@ -259,17 +260,23 @@ def statuses(
     `workers` is the number of workers. `trouble` is the reason why the store cannot be written: then live
     jobs are reported as failed.
     """
-    asked = select(studies).where(which, studies.c.kind == JOB, studies.c.deleted.is_(None))
     with database.reading() as connection:
-        rows = connection.execute(asked.order_by(studies.c.created)).all()
-        if not rows:
-            return []
-        found = _members(connection, [row.id for row in rows])
-        making = _families(connection, found)
-        asked = select(studies.c.place).join(families, families.c.study == studies.c.id)
-        busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
-        full = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
-        crowded = {row.id: full[row.place] for row in rows}  # fails for a damaged place: it is mended
+        return _statuses_in(connection, which, workers, trouble)
+
+
+def _statuses_in(
+    connection: Connection, which: ColumnElement[bool], workers: int = 1, trouble: str = ""
+) -> list[WatchedStatus]:
+    asked = select(studies).where(which, studies.c.kind == JOB, studies.c.deleted.is_(None))
+    rows = connection.execute(asked.order_by(studies.c.created)).all()
+    if not rows:
+        return []
+    found = _members(connection, [row.id for row in rows])
+    making = _families(connection, found)
+    asked = select(studies.c.place).join(families, families.c.study == studies.c.id)
+    busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
+    full = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
+    crowded = {row.id: full[row.place] for row in rows}  # fails for a damaged place: it is mended
     return [
         _status(row, specs, found[row.id], making, crowded[row.id], trouble)
         for row in rows

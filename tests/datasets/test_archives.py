@@ -142,6 +142,11 @@ def test_bombs_are_refused_before_they_grow(tmp_path):
         assert "more than 20 times as much" in refused(tmp_path / "root", (name, content), limits=SMALL)
 
 
+def test_small_bombs_of_one_upload_count_together(tmp_path):
+    texts = {name: text + b"# " + b"0" * (8 << 20) for name, text in fold_at("").items()}
+    assert "more than 20 times as much" in refused(tmp_path / "root", ("a.zip", zipped(texts)), limits=SMALL)
+
+
 def test_all_files_together_are_limited(tmp_path):
     loose = Limits(text_bytes=1000, ratio=1000)
     assert "less text" in refused(tmp_path / "root", ("a.zip", zipped(fold_at(""))), limits=loose)

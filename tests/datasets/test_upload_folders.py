@@ -74,6 +74,21 @@ def test_made_up_visitors_of_one_address_leave_room_for_others(bounded: Bounded)
         send(visitor_root(visitor), ("own.txt", WHOLE))
 
 
+def test_the_last_tenth_is_for_visitors_and_addresses_who_have_little(bounded: Bounded) -> None:
+    bounded(upload_bytes=100_000, upload_bytes_address=50_000, upload_bytes_each=20_000)
+    taken = 0
+    for address in ("a", "b", *map(str, range(40))):
+        for made_up in range(4):
+            root = visitor_root(f"{address} {made_up}")
+            record_address(root, address)
+            free = max(0, int(room_left(root).left))
+            taken += free
+            (root / "a.txt").write_bytes(b"0" * free)
+        assert address != "b" or 89_000 < taken <= 90_000
+    record_address(visitor_root("honest"), "elsewhere")
+    assert room_left(visitor_root("honest")).left > 10
+
+
 def test_a_generated_fold_counts_and_is_bounded(bounded: Bounded) -> None:
     size = sum(map(len, TEXTS.values()))
     bounded(upload_bytes=2 * size - 1)
@@ -95,9 +110,11 @@ def test_room_is_that_of_the_tighter_bound(bounded: Bounded) -> None:
     for visitor, size in (("me", 2500), ("you", 2000)):
         visitor_root(visitor).mkdir(parents=True)
         (visitor_root(visitor) / "a.txt").write_bytes(b"0" * size)
+    assert room_left(visitor_root("me")).left <= 0
+    assert room_left(visitor_root("other")).left == 50, "1 % while the last tenth is left"
+    assert "of all visitors, the last tenth for" in room_left(visitor_root("other")).found
+    bounded(upload_bytes=5000, upload_bytes_each=5000, upload_bytes_address=5000)
     assert room_left(visitor_root("me")).left == 500
-    assert room_left(visitor_root("other")).left == 500
-    assert "of all visitors" in room_left(visitor_root("other")).found
 
 
 def test_data_sets_get_their_names_while_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:

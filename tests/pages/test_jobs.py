@@ -380,6 +380,18 @@ def predicted_as(seconds: float, size: float) -> Estimate:
     return Estimate(spec, shape, shape.training(spec), stages, int(size))
 
 
+def test_a_page_shows_no_large_job_of_somebody_else_that_has_its_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    specs = tuple(RunSpec("some", digest="0" * 32, C=float(k)) for k in range(1, 9))
+    job = WatchedStatus("1" * 32, "you", "A job", "running", "", (0,), specs, (), 0.0, None)
+    monkeypatch.setattr(page_jobs, "jobs", lambda: SimpleNamespace(live=lambda _: [job]))
+    assert page_jobs._job_for([specs[1]], None) is None
+    assert page_jobs._job_for([*specs[1:3]], None) == job
+    job = replace(job, news=({"index": 1},))
+    assert page_jobs._job_for([specs[1]], None) == job, "it is made now"
+
+
 def test_a_page_looks_only_for_jobs_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, missing = list[object](), [RunSpec("some", digest="0" * 32)]
     found = SimpleNamespace(live=lambda specs=None: asked.append(specs) or [])

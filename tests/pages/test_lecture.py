@@ -192,7 +192,7 @@ def test_classes_end_by_themselves_and_their_number_is_bounded() -> None:
         classes.open("s", "two", "near")
     codes = [classes.open("s", "one", "") for _ in range(MOST - MOST_OF_ADDRESS)]
     with pytest.raises(SettingError):
-        classes.open("s", "three", "far")
+        classes.open("s", "three", "")
     now[0] = LONGEST + 1
     assert classes.sequence(codes[0]) is None
     assert classes.open("s", "two", "near")
@@ -213,6 +213,32 @@ def test_classes_that_nobody_looks_at_make_room_and_others_stay(address: str) ->
     assert not any(classes.leads(code, "forged") for code in codes)
     with pytest.raises(SettingError):
         classes.open("s", "lecturer", address)
+
+
+def test_classes_without_participants_make_room_for_addresses_that_have_fewer() -> None:
+    classes = Classes()
+    made_up = [classes.open("s", f"{k} {n}", f"{k}") for k in range(10) for n in range(MOST_OF_ADDRESS)]
+    for code in made_up[1:]:
+        classes.arrive(code, "student", 1, "school")
+    code = classes.open("s", "lecturer", "school")
+    assert classes.leads(code, "lecturer")
+    assert [classes.report(one) is None for one in made_up].index(True) == 0
+    with pytest.raises(SettingError):
+        classes.open("s", "another", "far")
+    with pytest.raises(SettingError):
+        classes.open("s", "unknown", "")
+    classes.close(made_up[1], "0 1")
+    classes.open("s", "another", "0")
+    with pytest.raises(SettingError):
+        classes.open("s", "another", "0")
+
+
+def test_one_class_of_each_address_makes_no_room_for_another() -> None:
+    classes = Classes()
+    for k in range(MOST):
+        classes.open("s", "lecturer", f"{k}")
+    with pytest.raises(SettingError):
+        classes.open("s", "another", "new")
 
 
 def test_participants_of_a_class_are_bounded() -> None:

@@ -1,6 +1,7 @@
 """The Runs page: what is listed, found and told of runs, what is done with them, and whose they are."""
 
 import io
+import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -88,6 +89,19 @@ def test_the_best_run_is_told_and_drawn(
     assert f"C = 2⁻⁶ has the best validation NDCG@10: {best:.3f}." in app.header[0].value
     assert {trace["name"] for trace in figures(app)[0]["data"]} == {"linear", "Nyström", "best"}
     assert "5 runs." in words(app)
+
+
+@pytest.mark.usefixtures("store")
+def test_times_are_those_of_the_browsers_zone_or_of_utc_and_say_so(open_page: Opener) -> None:
+    app = open_page("runs")
+    for zone, title in {
+        "Asia/Tokyo": "made",
+        **dict.fromkeys(("", "nowhere", "/etc/passwd", "Europe", "x" * 9999, "\0"), "made (UTC)"),
+    }.items():
+        app.context["timezone"] = zone
+        app.run()
+        assert str(rows(app)["made"].dt.tz) == (zone if title == "made" else "UTC")
+        assert json.loads(app.dataframe[0].proto.columns)["made"]["label"] == title
 
 
 @pytest.mark.parametrize("name", ["run", "runs"])

@@ -28,12 +28,14 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Common_pb2 import DoubleArray, SInt64Array
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.context import StreamlitHeaders
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 import app as served
 from rankviz.common.parallel import _libraries, single_blas
@@ -275,8 +277,9 @@ def test_the_limit_of_open_files_is_raised(caplog: pytest.LogCaptureFixture) -> 
 def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def seen(address: str | None, forwarded: str = "") -> str:
-        context = SimpleNamespace(ip_address=address, headers={"X-Forwarded-For": forwarded})
+    def seen(address: str | None, *forwarded: str) -> str:
+        headers = StreamlitHeaders([("X-Forwarded-For", one) for one in forwarded])
+        context = SimpleNamespace(ip_address=address, headers=headers)
         monkeypatch.setattr(visitors, "st", SimpleNamespace(context=context))
         return visitors.address()
 
@@ -286,7 +289,33 @@ def test_the_address_of_a_visitor_is_the_proxys_word_and_of_ipv6_the_network(
     assert seen("2001:db8:0:1::1") == seen("2001:db8:0:1:ffff::2") != seen("2001:db8:0:2::1")
     monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
     assert seen(None, "made up, 192.0.2.1") == seen("127.0.0.1", "192.0.2.1") != seen(None, "192.0.2.2")
+    assert seen(None, "made up", "192.0.2.1") == seen(None, "192.0.2.1"), "the proxy adds a header"
+    assert seen(None, "192.0.2.1:5678") == seen(None, "192.0.2.1:80") == seen(None, "192.0.2.1")
+    assert seen(None, "[2001:db8::1]:80") == seen(None, "[2001:db8::1]") == seen(None, "2001:db8::2")
     assert seen("127.0.0.1") == ""
+
+
+@pytest.mark.parametrize("proxy", ["", "1"])
+def test_the_server_itself_believes_no_address_in_a_header(
+    monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    """Behind a proxy it may: then nobody reads the address that it gives."""
+    monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", proxy)
+    clients = list[str]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        clients.append(scope["client"][0])
+
+    async def serve() -> None:
+        server_around_it = ProxyHeadersMiddleware(application)
+        async with data_serving.free_memory(SimpleNamespace()):  # type: ignore[arg-type]
+            for peer in ("127.0.0.1", "192.0.2.1"):
+                headers = [(b"x-forwarded-for", b"203.0.113.7")]
+                scope = {"type": "websocket", "client": (peer, 1), "headers": headers}
+                await server_around_it(scope, None, None)  # type: ignore[arg-type]
+
+    asyncio.run(serve())
+    assert clients == ["203.0.113.7" if proxy else "127.0.0.1", "192.0.2.1"]
 
 
 def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_sessions(

@@ -305,6 +305,25 @@ def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, roo
         one.close()
 
 
+@BOTH
+@pytest.mark.usefixtures("nobody")
+def test_nobody_waits_for_hundreds_of_runs_of_somebody_else(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, root: Path
+) -> None:
+    def join(*specs: RunSpec) -> str:
+        return jobs.join(specs, owner="me", title="A job", roots=[root])[0]
+
+    others = [SPEC.but(C=float(k)) for k in range(2, 50)]
+    large = submit([*others, SPEC], owner="you")
+    few = submit([*others[:7], SPEC.but(C=1.0)], owner="you")
+    assert join(SPEC.but(C=1.0), others[0]) == few
+    assert join(SPEC) not in (large, few)
+    lease = take_lease(store, "w")
+    assert lease.study == large
+    store.queue.renew(lease, {"digest": others[9].hash})
+    assert join(others[9]) == large, "it is made now"
+
+
 def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
     jobs: WatchedStudies, submit: Submit
 ) -> None:

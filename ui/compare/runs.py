@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import streamlit as st
@@ -107,10 +109,21 @@ def _says_anything(values: pd.Series[Any]) -> bool:
 
 
 def times(table: pd.DataFrame) -> pd.Series[Any]:
-    """Return the times at which runs ended or were submitted, in the visitor's time zone."""
+    """Return the times at which runs ended or were submitted, in the time zone of `_zone`."""
     found = pd.to_datetime(table["ended"].fillna(table["created"]), unit="s", utc=True)
-    zone = st.context.timezone
-    return found.dt.tz_convert(zone) if zone else found
+    return found.dt.tz_convert(_zone() or "UTC")
+
+
+def _zone() -> ZoneInfo | None:
+    """Return the visitor's time zone; None, for UTC, if the browser names none that is known."""
+    with suppress(LookupError, ValueError, OSError):
+        return ZoneInfo(st.context.timezone or "")
+    return None
+
+
+def _made(title: str) -> str:
+    """Return the title of times, with the zone if it may not be the visitor's."""
+    return title if _zone() else f"{title} (UTC)"
 
 
 def formats(
@@ -129,7 +142,7 @@ def formats(
             found[title] = config.NumberColumn(title, format="%.4g", help=help_text)
     found["★"] = config.TextColumn("★", width=30)
     found["seconds"] = config.NumberColumn("seconds", format="%.3g", help="Training time.")
-    found["made"] = config.DatetimeColumn("made", format="D MMM YYYY, HH:mm:ss")
+    found["made"] = config.DatetimeColumn(_made("made"), format="D MMM YYYY, HH:mm:ss")
     found["tags"] = config.ListColumn("tags")
     return found
 
@@ -314,7 +327,7 @@ def _axes(shown: filters.Shown, columns: Columns) -> dict[str, str]:
 def _axis(name: str, found: pd.DataFrame, columns: Columns) -> tuple[pd.Series[Any], str, str]:
     """Return values, title and type of a column's axis."""
     if name == "ended":
-        return times(found).dt.tz_localize(None), MADE, "date"
+        return times(found).dt.tz_localize(None), _made(MADE), "date"
     if name == "seconds":
         return found["seconds"], f"{SECONDS} (log)", "log"
     setting = columns.setting(name)

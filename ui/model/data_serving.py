@@ -35,7 +35,7 @@ from ui.shell.server import (
     refuse_impossible_values,
     send_at_once,
 )
-from ui.shell.visitors import address_of
+from ui.shell.visitors import address_of, believe_no_forwarded_address
 from ui.work.folds import FOLDS
 from ui.work.run_store import continue_sweeps
 
@@ -73,7 +73,8 @@ class BoundedUploads:
         if not size.isdecimal():
             await PlainTextResponse("Say how long the file is.", 411)(scope, receive, send)
             return
-        why = UPLOADS.admit(session, file, int(size), address_of(client[0] if client else None, headers))
+        address = address_of(client[0] if client else None, headers.getlist("x-forwarded-for"))
+        why = UPLOADS.admit(session, file, int(size), address)
         body, manager = _Body(session, file, receive, why), runtime.get_instance().uploaded_file_mgr
         try:
             await self.app(scope, body, send)  # it answers with the status of an `HTTPException` of the body
@@ -130,6 +131,7 @@ async def free_memory(_: App) -> AsyncIterator[None]:
     """
     send_at_once()
     bound_messages()
+    believe_no_forwarded_address()
     bound_log()
     raise_file_limit()
     look_up_single_values()

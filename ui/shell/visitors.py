@@ -10,16 +10,18 @@ until a reload. Cookies depend on hosts but not on ports: other apps at this mac
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 import streamlit as st
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from rankviz.common.errors import SettingError
 from ui.shell import words
@@ -87,23 +89,41 @@ PROXY = "RANKVIZ_BEHIND_PROXY"
 
 def address() -> str:
     """Return a digest of this visitor's network address, as `address_of`."""
-    return address_of(st.context.ip_address, st.context.headers)
+    return address_of(st.context.ip_address, st.context.headers.get_all("X-Forwarded-For"))
 
 
-def address_of(seen: object, headers: Mapping[str, str]) -> str:
+def address_of(seen: object, forwarded: Sequence[str]) -> str:
     """Return a digest of the address of a connection; "" if unknown, as behind an unnamed proxy.
 
-    Of IPv6, only the first 64 bits count: one machine may choose the others as it likes.
+    `forwarded` has the values of X-Forwarded-For: a proxy may add one of its own. Of IPv6, only the first
+    64 bits count: one machine may choose the others as it likes.
     """
     if os.environ.get(PROXY):
-        found = str(headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
+        found = ",".join(forwarded).rpartition(",")[2].strip()
     else:  # this machine's own has no meaning: a proxy may run there
         found = seen if isinstance(seen, str) and seen not in ("127.0.0.1", "::1") else ""
     return hashlib.blake2b(_network(found).encode(), digest_size=8).hexdigest() if found else ""
 
 
+def believe_no_forwarded_address() -> None:
+    """Make the server give the true addresses of connections; call it while the server starts.
+
+    Uvicorn takes X-Forwarded-For of connections from this machine for their address. Behind a proxy,
+    `address_of` reads the header itself.
+    """
+    for found in gc.get_objects():
+        if type(found) is ProxyHeadersMiddleware and not os.environ.get(PROXY):
+            found.trusted_hosts = type(found.trusted_hosts)([])
+
+
+_PORT = re.compile(r"\[(.*)\](?::\d+)?|([\d.]+):\d+")
+"""An IPv6 address in brackets, or an address with a port."""
+
+
 def _network(text: str) -> str:
-    """Return an IPv4 address, or the network of an IPv6 address; other texts unchanged."""
+    """Return an IPv4 address, or the network of an IPv6 address, without ports; other texts unchanged."""
+    if with_port := _PORT.fullmatch(text):
+        text = with_port[1] or with_port[2] or ""
     with suppress(ValueError):
         found = ip_address(text.partition("%")[0])
         if isinstance(found, IPv6Address):

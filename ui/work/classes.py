@@ -79,17 +79,25 @@ class Classes:
             return code
 
     def _make_room(self, address: str) -> None:
-        """End the class that was idle longest, if no more may be opened."""
+        """End the class that was idle longest, if no more may be opened.
+
+        If none is idle, it is one without participants, of the address that has most, for who has fewer.
+        """
         near = [code for code, one in self._open.items() if address and one.address == address]
         full = near if len(near) >= MOST_OF_ADDRESS else list(self._open) if len(self._open) >= MOST else []
         if not full:
             return
-        idle = min(full, key=lambda code: self._open[code].used)
-        if self._clock() - self._open[idle].used <= IDLE:
+        idle = [code for code in full if self._clock() - self._open[code].used > IDLE]
+        held = Counter(one.address for one in self._open.values() if one.address)
+        most = max(held.values(), default=0)
+        if not idle and address and len(near) + 1 < most:
+            empty = (code for code in full if not self._open[code].views)
+            idle = [code for code in empty if held[self._open[code].address] == most]
+        if not idle:
             raise SettingError(
                 f"{len(self._open)} classes are open here, {len(near)} from your network; close one first"
             )
-        del self._open[idle]
+        del self._open[min(idle, key=lambda code: self._open[code].used)]
 
     def _used(self, code: str) -> _Class | None:
         """Return a class that somebody looks at; None if it is closed or unknown."""

@@ -352,7 +352,7 @@ def _named_job(title: str) -> WatchedStatus | None:
 def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStatus | None:
     """Return the job for these specs: that of the address, a live one of the visitor's, or any live one.
 
-    The last must make all of them. So the common requests of a class are made once.
+    The last must make all of them soon. So the common requests of a class are made once.
     """
     wanted = set(missing)
     if named is not None and wanted & set(named.specs):
@@ -361,7 +361,7 @@ def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStat
     with suppress(StoreError):  # if the store is out of reach, short runs are still made
         live = jobs().live(missing)
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
-    others = [job for job in live if wanted <= set(job.specs)]
+    others = [job for job in live if job.makes_soon(wanted)]
     return next(iter((*reversed(own), *others)), None)
 
 
