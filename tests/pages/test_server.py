@@ -21,6 +21,7 @@ from threading import Barrier, Lock
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import uvicorn
 from conftest_pages import Opener
@@ -39,6 +40,7 @@ from streamlit.testing.v1 import AppTest
 
 import app as served
 from rankviz.common.parallel import _libraries, single_blas
+from ui.controls.sequence import Sequence, View
 from ui.model import data_serving
 from ui.shell import server, visitors
 from ui.shell.assets import Assets
@@ -181,6 +183,7 @@ from threading import Barrier, Thread
 from types import SimpleNamespace
 import numpy as np
 from rankviz.common.memory import resident_memory, return_freed_memory, reuse_freed_memory
+from ui.controls.sequence import Sequence, View
 from ui.model import data_serving
 
 def work():
@@ -476,12 +479,33 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
     many.rerun_script.widget_states.widgets.extend(WidgetState(id="a") for _ in range(MOST_STATES + 1))
     hashes = BackMsg(rerun_script=ClientState(cached_message_hashes=["a"] * (MOST_STATES + 1)))
     assert passed_on(many, hashes, rerun)[0] == [2], "a session would keep them: 44 MB of 8 MB"
+    large = BackMsg()
+    large.rerun_script.widget_states.widgets.extend(
+        WidgetState(id="a", string_value="x" * 2000) for _ in range(MOST_STATES)
+    )
+    assert passed_on(large, rerun)[0] == [1], "20 sessions would keep 171 MB"
+    about = (("url", 200_000), ("locale", 500), ("timezone", 500))
+    for name, most in about:
+        fits, beyond = BackMsg(), BackMsg()
+        setattr(fits.rerun_script.context_info, name, "x" * most)
+        setattr(beyond.rerun_script.context_info, name, "x" * (most + 1))
+        assert passed_on(beyond, fits)[0] == [1], name
     lists = [BackMsg(), BackMsg()]
     for number, one in enumerate(lists):
         texts = one.rerun_script.widget_states.widgets.add(id="a").string_array_value.data
         texts.extend([""] * (50_000 + number))
     assert passed_on(*lists)[0] == [0]
-    assert len(caplog.messages) == 14, "each kind once: a flood does not fill the log"
+    assert len(caplog.messages) == 22, "each kind once: a flood does not fill the log"
+
+
+def test_every_lecture_that_fits_a_link_passes_and_no_longer_address() -> None:
+    texts = ["".join(map(chr, np.random.default_rng(k).integers(0x4E00, 0x9FFF, 1000))) for k in range(60)]
+    lecture = Sequence("", tuple(View("train", {}, text) for text in texts)).packed()
+    assert len(Sequence.unpacked(lecture).views) == 60, "almost nothing of it can be compressed"
+    found = [BackMsg(), BackMsg()]
+    found[0].rerun_script.query_string = f"seq={lecture}&at=1&v=2&C=-4"
+    found[1].rerun_script.query_string = "a" * 200_001
+    assert passed_on(*found)[0] == [0]
 
 
 def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

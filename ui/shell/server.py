@@ -137,13 +137,16 @@ COSTLY_SECONDS = 0.5
 MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
 LONGEST_NAME = 500
-"""Most letters of the name of a page or fragment."""
+"""Most letters of the name of a page, fragment, language or time zone."""
+LONGEST_ADDRESS = 200_000
+"""Most letters of an address, and of its parameters: no lecture that fits a link is longer when packed."""
 _LISTS = ("string_array_value", "int_array_value", "double_array_value")
 _NUMBERS = ("int_value", "double_value")  # a field of whole numbers declares the second, and sends the first
 MOST_VALUES = 50_000
 """Most values in the lists of all controls: millions would take 16 times the bytes of their message."""
-MOST_STATES = 2000
-"""Most states of controls, and most names of large messages that a browser holds: a session keeps them."""
+MOST_STATES, STATE_BYTES = 2000, 2 << 20
+"""Most states of controls, also names of large messages that a browser holds, and most bytes of the states: a
+session keeps them. The largest state is a box around the points of a figure: 9,000 points have 1.6 MB."""
 
 
 class PageMessages:
@@ -191,9 +194,14 @@ def _kind_of(received: Message) -> str:
     except DecodeError:
         return ""
     kind = message.WhichOneof("type") or "empty"
-    rerun = message.rerun_script
-    if max(len(rerun.fragment_id), len(rerun.page_script_hash), len(rerun.page_name)) > LONGEST_NAME:
-        return "a long name"  # Streamlit would write all of it to the log
+    rerun, about = message.rerun_script, message.rerun_script.context_info
+    names = (rerun.fragment_id, rerun.page_script_hash, rerun.page_name, about.locale, about.timezone)
+    if max(map(len, names)) > LONGEST_NAME:
+        return "a long name"  # Streamlit would write the first three to the log
+    if max(len(rerun.query_string), len(about.url)) > LONGEST_ADDRESS:
+        return "a long address"
+    if rerun.widget_states.ByteSize() > STATE_BYTES:
+        return "large states"
     if max(len(rerun.widget_states.widgets), len(rerun.cached_message_hashes)) > MOST_STATES:
         return "too many states"
     lists = (getattr(one, kind).data for one in rerun.widget_states.widgets for kind in _LISTS)
