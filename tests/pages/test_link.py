@@ -1,5 +1,6 @@
 """Test that unavailable values of a link are reported, for the sidebar and pages, at any length."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest_pages import APP, Opener, shown, words
 from sidebar_script import sidebar_alone
+from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 from ui.controls import navigation
@@ -158,6 +160,29 @@ def test_settings_are_called_as_the_sidebar_calls_them(link: dict[str, str], rep
 
 def test_a_number_without_end_that_nothing_reads_is_said(open_whole: Opener) -> None:
     assert "ignores gamma = inf in its link." in words(open_whole("convergence", gamma="inf"))
+
+
+def as_opened() -> None:
+    import streamlit as st
+
+    from ui.controls.link import link_as_opened
+
+    link_as_opened()
+    st.json({key: st.query_params.get_all(key) for key in st.query_params})
+
+
+def test_numbers_without_end_leave_the_address_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = list[list[str]]()
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda params: sent.append(list(params)))
+    app = AppTest.from_function(as_opened)
+    app.query_params.update({f"a{k}": "nan" for k in range(900)} | {"m": ["5", "6"]})
+    assert json.loads(app.run().json[0].value) == {"m": ["5", "6"]}
+    assert sent == [["m"]], "each has the whole address, and Streamlit keeps 500 for a slow browser"
+    app.query_params.clear()
+    app.query_params["m"] = "7"
+    sent.clear()
+    assert json.loads(app.run().json[0].value) == {"m": ["7"]}
+    assert not sent
 
 
 def test_a_data_set_may_have_a_name_like_a_number(

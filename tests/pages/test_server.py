@@ -19,9 +19,11 @@ from threading import Barrier, Lock
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import uvicorn
 from conftest_pages import Opener
+from starlette.requests import HTTPConnection
 from streamlit import config
 from streamlit.error_util import _log_uncaught_app_exception
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -39,6 +41,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 import app as served
 from rankviz.common.parallel import _libraries, single_blas
+from ui.controls.sequence import Sequence, View
 from ui.model import data_serving
 from ui.shell import server, visitors
 from ui.shell.assets import Assets
@@ -181,6 +184,7 @@ from threading import Barrier, Thread
 from types import SimpleNamespace
 import numpy as np
 from rankviz.common.memory import resident_memory, return_freed_memory, reuse_freed_memory
+from ui.controls.sequence import Sequence, View
 from ui.model import data_serving
 
 def work():
@@ -346,6 +350,12 @@ def test_few_files_that_may_be_opened_make_the_server_warn_and_then_refuse_new_s
             file.close()
 
 
+def connection(cookie: str = "", address: str = "127.0.0.1") -> dict[str, Any]:
+    """A websocket of a browser with this cookie."""
+    headers = [(b"cookie", f"rankviz_visitor={cookie}".encode())] if cookie else []
+    return {"type": "websocket", "headers": headers, "client": (address, 1)}
+
+
 def test_a_session_that_floods_waits_while_others_send_too() -> None:
     clock, waits, through = [0.0], list[tuple[str, float]](), list[str]()
 
@@ -367,12 +377,14 @@ def test_a_session_that_floods_waits_while_others_send_too() -> None:
             clock[0] += seconds
 
         paced._sleep = sleep
-        await paced({"type": "websocket", "name": name, "messages": messages}, receive, None)  # type: ignore[arg-type]
+        await paced(connection(name) | {"name": name, "messages": messages}, receive, None)  # type: ignore[arg-type]
 
-    paced = server.Paced(application, lambda: clock[0])
+    paced = server.Paced(application, lambda: clock[0], running=list)
     asyncio.run(session("alone", 200, 0.1))
     assert (len(through), waits) == (200, []), "nobody else waits for it"
-    paced._latest["another, now"] = math.inf
+    other = server._Session(server._Party())
+    other.latest = math.inf
+    paced._sessions.add(other)
     asyncio.run(session("quick", 200, 0.6))
     assert waits == [], "a person who moves controls all the time does not wait"
     asyncio.run(session("flood", 200, 0.1))
@@ -388,7 +400,77 @@ def test_a_session_that_floods_waits_while_others_send_too() -> None:
     waits.clear()
     asyncio.run(session("large", 3, 2.5))
     assert len(waits) == 3, "a message of 2 MB counts as twenty"
-    assert list(paced._latest) == ["another, now"], "ended sessions are forgotten"
+    waits.clear()
+    open_tab = paced._session(HTTPConnection(connection("tabs")))
+    asyncio.run(session("tabs", 8, 0.01))
+    asyncio.run(session("another browser", 8, 0.01))
+    assert waits == []
+    asyncio.run(session("tabs", 8, 0.01))
+    assert waits, "tabs of one browser share the ten messages"
+    del open_tab
+    assert (paced._sessions, list(paced._parties)) == ({other}, []), "ended sessions are forgotten"
+
+
+@pytest.mark.parametrize(
+    ("cookies", "address"), [(True, "127.0.0.1"), (False, "192.0.2.66")], ids=["one browser", "one address"]
+)
+def test_sessions_of_one_visitor_or_address_take_turns_while_others_are_there(
+    cookies: bool, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LOOK_SECONDS", 0.001)
+    running, at_once, began = list[Any](), list[int](), list[str]()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(2):  # the second message comes while the script of the first one runs
+            await receive()
+            began.append(scope["name"])
+            running.append(scope[server.SESSION])
+            at_once.append(len(set(running)))
+        await asyncio.sleep(scope["seconds"])
+        running[:] = [one for one in running if one is not scope[server.SESSION]]
+
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "bytes": b""}
+
+    def opened(name: str, cookie: str, address: str, seconds: float) -> Any:
+        scope = connection(cookie, address) | {"name": name, "seconds": seconds}
+        return asyncio.create_task(paced(scope, receive, None))  # type: ignore[arg-type]
+
+    async def serve(others: bool) -> None:
+        for clear in (at_once, began):
+            clear.clear()
+        many = [opened(f"{k}", "many" if cookies else "", address, 0.05) for k in range(20)]
+        if others:
+            present.latest = time.monotonic()
+            paced._sessions.add(present)
+            many.append(opened("other", "other", "192.0.2.5", 0.5))
+        await asyncio.gather(*many)
+
+    present = server._Session(server._Party())
+    paced = server.Paced(application, running=lambda: set(running))
+    monkeypatch.setattr(server, "FLOOD", 1000)
+    asyncio.run(serve(others=False))
+    assert max(at_once) == 20, "nobody else waits for it"
+    asyncio.run(serve(others=True))
+    assert max(at_once) == server.TURNS + 1 == 4
+    assert began.index("other") <= 2 * server.TURNS + 1, "another visitor does not wait"
+    first = list(dict.fromkeys(one for one in began if one != "other"))
+    assert first == [f"{k}" for k in range(20)], "who came first goes first"
+
+
+def test_what_waited_is_not_passed_on_once_the_browser_has_left() -> None:
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        with pytest.raises(OSError, match="left"):
+            await send({"type": "websocket.send"})
+        assert (await receive())["type"] == "websocket.disconnect", "else Streamlit logs a fault"
+
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "bytes": b""}
+
+    async def send(_: Any) -> None:
+        raise OSError("left")
+
+    asyncio.run(server.Paced(application, running=list)(connection(), receive, send))  # type: ignore[arg-type]
 
 
 def test_the_server_answers_others_between_the_messages_of_a_flood() -> None:
@@ -402,7 +484,7 @@ def test_the_server_answers_others_between_the_messages_of_a_flood() -> None:
             await receive()
 
     async def serve() -> None:
-        flood = asyncio.create_task(server.Paced(application)({"type": "websocket"}, receive, None))  # type: ignore[arg-type]
+        flood = asyncio.create_task(server.Paced(application, running=list)(connection(), receive, None))  # type: ignore[arg-type]
         while not flood.done():
             other.append(1)
             await asyncio.sleep(0)
@@ -503,12 +585,33 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
     many.rerun_script.widget_states.widgets.extend(WidgetState(id="a") for _ in range(MOST_STATES + 1))
     hashes = BackMsg(rerun_script=ClientState(cached_message_hashes=["a"] * (MOST_STATES + 1)))
     assert passed_on(many, hashes, rerun)[0] == [2], "a session would keep them: 44 MB of 8 MB"
+    large = BackMsg()
+    large.rerun_script.widget_states.widgets.extend(
+        WidgetState(id="a", string_value="x" * 2000) for _ in range(MOST_STATES)
+    )
+    assert passed_on(large, rerun)[0] == [1], "20 sessions would keep 171 MB"
+    about = (("url", 200_000), ("locale", 500), ("timezone", 500))
+    for name, most in about:
+        fits, beyond = BackMsg(), BackMsg()
+        setattr(fits.rerun_script.context_info, name, "x" * most)
+        setattr(beyond.rerun_script.context_info, name, "x" * (most + 1))
+        assert passed_on(beyond, fits)[0] == [1], name
     lists = [BackMsg(), BackMsg()]
     for number, one in enumerate(lists):
         texts = one.rerun_script.widget_states.widgets.add(id="a").string_array_value.data
         texts.extend([""] * (50_000 + number))
     assert passed_on(*lists)[0] == [0]
-    assert len(caplog.messages) == 14, "each kind once: a flood does not fill the log"
+    assert len(caplog.messages) == 22, "each kind once: a flood does not fill the log"
+
+
+def test_every_lecture_that_fits_a_link_passes_and_no_longer_address() -> None:
+    texts = ["".join(map(chr, np.random.default_rng(k).integers(0x4E00, 0x9FFF, 1000))) for k in range(60)]
+    lecture = Sequence("", tuple(View("train", {}, text) for text in texts)).packed()
+    assert len(Sequence.unpacked(lecture).views) == 60, "almost nothing of it can be compressed"
+    found = [BackMsg(), BackMsg()]
+    found[0].rerun_script.query_string = f"seq={lecture}&at=1&v=2&C=-4"
+    found[1].rerun_script.query_string = "a" * 200_001
+    assert passed_on(*found)[0] == [0]
 
 
 def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,12 +223,16 @@ def _beyond(key: str, text: str) -> bool:
 
 
 def _leave_out(keys: Sequence[str]) -> None:
-    """Remove parameters from the address before widgets read it; Streamlit has no public function for it."""
-    for key in keys:
-        del st.query_params[key]
+    """Remove parameters from the address before widgets read it; Streamlit has no public function for it.
+
+    The browser gets one message: each has the whole address, and Streamlit keeps hundreds for a slow browser.
+    """
     context = get_script_run_ctx()
     if keys and context is not None:
         with context.session_state.query_params() as params:
+            for key in keys[1:]:
+                params.discard_param_no_forward_msg(key)
+            params.remove_param(keys[0])
             params.set_initial_query_params_from_current()
 
 

@@ -17,13 +17,15 @@ import socket
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 import uvicorn
 from google.protobuf.message import DecodeError
+from starlette.requests import HTTPConnection
 from streamlit import config, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -33,6 +35,7 @@ from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_v
 from streamlit.runtime.state.session_state import Serialized, Value, WStates
 
 from ui.shell import words
+from ui.shell.visitors import COOKIE, address_of
 
 LOG = logging.getLogger("rankviz.server")
 Message = MutableMapping[str, Any]
@@ -137,13 +140,16 @@ COSTLY_SECONDS = 0.5
 MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
 LONGEST_NAME = 500
-"""Most letters of the name of a page or fragment."""
+"""Most letters of the name of a page, fragment, language or time zone."""
+LONGEST_ADDRESS = 200_000
+"""Most letters of an address, and of its parameters: no lecture that fits a link is longer when packed."""
 _LISTS = ("string_array_value", "int_array_value", "double_array_value")
 _NUMBERS = ("int_value", "double_value")  # a field of whole numbers declares the second, and sends the first
 MOST_VALUES = 50_000
 """Most values in the lists of all controls: millions would take 16 times the bytes of their message."""
-MOST_STATES = 2000
-"""Most states of controls, and most names of large messages that a browser holds: a session keeps them."""
+MOST_STATES, STATE_BYTES = 2000, 2_500_000
+"""Most states of controls, also names of large messages that a browser holds, and most bytes of the states: a
+session keeps them. The largest state is a box around points of a figure: 7,000 queries have about 2 MB."""
 
 
 class PageMessages:
@@ -176,6 +182,7 @@ class PageMessages:
                 if kind not in told:  # once a session: a flood must not fill the log
                     told.add(kind)
                     LOG.warning("A browser sent a message that no page sends (%s); it is ignored.", kind)
+                del message  # else its 3 MB stay until the next one
 
         await self._application(scope, receive_wanted, send)
 
@@ -191,9 +198,14 @@ def _kind_of(received: Message) -> str:
     except DecodeError:
         return ""
     kind = message.WhichOneof("type") or "empty"
-    rerun = message.rerun_script
-    if max(len(rerun.fragment_id), len(rerun.page_script_hash), len(rerun.page_name)) > LONGEST_NAME:
-        return "a long name"  # Streamlit would write all of it to the log
+    rerun, about = message.rerun_script, message.rerun_script.context_info
+    names = (rerun.fragment_id, rerun.page_script_hash, rerun.page_name, about.locale, about.timezone)
+    if max(map(len, names)) > LONGEST_NAME:
+        return "a long name"  # Streamlit would write the first three to the log
+    if max(len(rerun.query_string), len(about.url)) > LONGEST_ADDRESS:
+        return "a long address"
+    if rerun.widget_states.ByteSize() > STATE_BYTES:
+        return "large states"
     if max(len(rerun.widget_states.widgets), len(rerun.cached_message_hashes)) > MOST_STATES:
         return "too many states"
     lists = (getattr(one, kind).data for one in rerun.widget_states.widgets for kind in _LISTS)
@@ -247,18 +259,48 @@ def _share_of_files() -> float:
 
 
 FLOOD, FLOOD_SECONDS, WAIT_EACH, LONGEST = 10, 5.0, 0.04, 2.0
-"""Messages of one session within so many seconds that never wait, the seconds that each further one adds,
+"""Messages of one visitor within so many seconds that never wait, the seconds that each further one adds,
 and the longest wait."""
 TOGETHER = 0.03
 """Seconds for which messages that waited pass together."""
 LARGE = 100_000
 """Bytes of a message that count as one message more: to read 4 MB takes 0.05 s, while all others wait."""
+TURNS, TURN_SECONDS, LOOK_SECONDS = 3, 2.0, 0.02
+"""Scripts of one visitor, and of one address, that run at once while others are there; seconds after which a
+script counts no longer; seconds between two looks for a free turn."""
+PRESENT_SECONDS = 60.0
+"""Seconds after its last message for which a session counts as there."""
+SESSION = "rankviz.session"
+"""Key of a connection's scope: its session here."""
+
+
+class _Party:
+    """A visitor or a network address: times of messages, and a lock that gives turns in their order."""
+
+    def __init__(self) -> None:
+        self.sent, self.turn = deque[float](), asyncio.Lock()
+
+
+class _Session:
+    """A connection: the visitor, the address if known, and the times of its last message and turn."""
+
+    def __init__(self, *parties: _Party) -> None:
+        self.parties, self.latest, self.turned, self.left = parties, -math.inf, -math.inf, False
+
+
+def _running() -> Iterator[_Session]:
+    """Yield the sessions whose scripts Streamlit runs now."""
+    for found in runtime.get_instance()._session_mgr.list_active_sessions():
+        if found.session._scriptrunner is not None:
+            yield found.client._websocket.scope[SESSION]  # type: ignore[attr-defined]
 
 
 class Paced:
-    """Lets a session that sends very often wait while others send too, so that one cannot take the server.
+    """Lets visitors who send very often wait while others send too, so that one cannot take the server.
 
-    Messages that arrive while it waits pass together. Streamlit runs the script once for all of them.
+    All sessions of one browser are one visitor. While others are there, a few scripts of a visitor, and of
+    an address, run at once: the others take turns. Messages that arrive while a session waits pass together.
+    Streamlit runs the script once for all of them.
     """
 
     def __init__(
@@ -266,38 +308,75 @@ class Paced:
         application: Application,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        running: Callable[[], Iterable[_Session]] = _running,
     ) -> None:
-        self._application, self._clock, self._sleep = application, clock, sleep
-        self._latest = dict[object, float]()
+        self._application, self._clock, self._sleep, self._running = application, clock, sleep, running
+        self._parties = WeakValueDictionary[object, _Party]()
+        self._sessions = set[_Session]()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Let the application answer; the messages of a session may wait."""
         if scope["type"] != "websocket":
             await self._application(scope, receive, send)
             return
-        session, sent, passed = object(), deque[float](), -math.inf
+        session, passed = self._session(HTTPConnection(scope)), -math.inf
+        visitor = session.parties[0]
 
         async def receive_paced() -> Message:
             nonlocal passed
             message = await receive()
-            now = self._latest[session] = self._clock()
-            sent.extend([now] * (1 + len(message.get("bytes") or b"") // LARGE))
-            while sent[0] < now - FLOOD_SECONDS:
-                sent.popleft()
-            others = any(
-                now - last < FLOOD_SECONDS for one, last in self._latest.items() if one is not session
-            )
-            if others and len(sent) > FLOOD and now > passed + TOGETHER:
-                await self._sleep(min(LONGEST, WAIT_EACH * (len(sent) - FLOOD)))
+            now = session.latest = self._clock()
+            visitor.sent.extend([now] * (1 + len(message.get("bytes") or b"") // LARGE))
+            while visitor.sent[0] < now - FLOOD_SECONDS:
+                visitor.sent.popleft()
+            beyond = len(visitor.sent) - FLOOD
+            if beyond > 0 and now > passed + TOGETHER and self._others(visitor, now - FLOOD_SECONDS):
+                await self._sleep(min(LONGEST, WAIT_EACH * beyond))
                 passed = self._clock()
-            elif len(sent) > FLOOD:  # else it answers nobody until all that have arrived are read
+            elif beyond > 0:  # else it answers nobody until all that have arrived are read
                 await asyncio.sleep(0)
-            return message
+            if session not in self._with_turns():
+                for party in session.parties:
+                    await self._wait_for_turn(party)
+                session.turned = self._clock()
+            return {"type": "websocket.disconnect", "code": 1006} if session.left else message
 
+        async def send_noted(message: Message) -> None:
+            try:
+                await send(message)
+            except Exception:  # the browser has left: Streamlit fails if it gets what has waited
+                session.left = True
+                raise
+
+        self._sessions.add(session)
         try:
-            await self._application(scope, receive_paced, send)
+            await self._application({**scope, SESSION: session}, receive_paced, send_noted)
         finally:
-            self._latest.pop(session, None)
+            self._sessions.remove(session)
+
+    def _session(self, connection: HTTPConnection) -> _Session:
+        """Return a session of the connection's visitor and address; without a cookie it is a new visitor."""
+        client, cookie = connection.client, connection.cookies.get(COOKIE)
+        address = address_of(client.host if client else None, connection.headers)
+        visitor = self._parties.setdefault((COOKIE, cookie), _Party()) if cookie else _Party()
+        return _Session(visitor, *([self._parties.setdefault(address, _Party())] if address else []))
+
+    def _others(self, party: _Party, since: float) -> bool:
+        """Return True if a session of others has sent since then."""
+        return any(party not in one.parties and one.latest > since for one in self._sessions)
+
+    def _with_turns(self) -> list[_Session]:
+        """Return the sessions whose scripts have run for a short time only."""
+        since = self._clock() - TURN_SECONDS
+        return [one for one in self._running() if one.turned > since]
+
+    async def _wait_for_turn(self, party: _Party) -> None:
+        """Wait until few scripts of a visitor or address run; those who came first go first."""
+        async with party.turn:
+            while sum(party in one.parties for one in self._with_turns()) >= TURNS:
+                if not self._others(party, self._clock() - PRESENT_SECONDS):
+                    break
+                await self._sleep(LOOK_SECONDS)
 
 
 def end_left_sessions() -> None:
@@ -439,7 +518,7 @@ def send_at_once() -> None:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-MESSAGE_BYTES = 4 << 20
+MESSAGE_BYTES = 3 << 20
 """Largest message of a browser: states of its controls, and selections in figures."""
 
 
