@@ -168,12 +168,10 @@ class Database:
             raise
 
     def mend(self) -> str:
-        """Set damaged rows of SQLite right or remove them; return a sentence, "" if there were none.
+        """Set damaged rows right or remove them; return a sentence, "" if there were none.
 
         Nothing is looked for again within `MEND_SECONDS`; the latest sentence is returned.
         """
-        if self.file is None:
-            return ""
         with self._mending_lock:
             if time.monotonic() - self._mended > MEND_SECONDS:
                 with self.hiding_address(), self._connected() as connection, connection.begin():
