@@ -396,7 +396,9 @@ class Database:
                     cursor.execute("PRAGMA data_version")  # rises when another connection commits
                     return self._watch, cursor.fetchone()
             except sqlite3.Error as error:
-                self._watch = None  # open a new one next time
+                if self._watch is not None:
+                    self._watch.invalidate()
+                    self._watch = None  # open a new one next time
                 raise StoreOutOfReach(self._sentence(error)) from None
 
     def close(self) -> None:
