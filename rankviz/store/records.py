@@ -15,7 +15,16 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import ROW_BYTES, charge, check_shared, make_room, make_room_and_share
+from rankviz.store.room import (
+    MARK_BYTES,
+    ROW_BYTES,
+    charge,
+    check_shared,
+    make_room,
+    make_room_and_share,
+    new_mark_bytes,
+    tag_bytes,
+)
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -68,7 +77,7 @@ class Records:
         with self._database.writing() as connection:
             discard_unreadable(connection, list(again))
             if made:
-                needed = sum(ROW_BYTES + len(content) for _, content in made.values())
+                needed = sum(ROW_BYTES + MARK_BYTES + len(content) for _, content in made.values())
                 make_room(connection, owner, needed, address)
             ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
@@ -78,9 +87,12 @@ class Records:
 
     def claim(self, digests: Sequence[str], owner: str, address: str = "") -> None:
         """Make runs this visitor's too, except imported ones. Raises `StoreError` if there is no room."""
+        here = select(runs.c.id).where(runs.c.state != IMPORTED)
         with self._database.writing() as connection:
-            here = select(runs.c.id).where(runs.c.state != IMPORTED)
             ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
+            if new := new_mark_bytes(connection, owner, ids):
+                make_room(connection, owner, new, address)
+                ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
             mark_owned(connection, owner, ids, time.time(), address)
 
     def fail(self, spec: RunSpec, reason: str) -> None:
@@ -249,7 +261,7 @@ class Marks:
         """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
-            make_room_and_share(connection, owner, len(tag.encode()) * len(ids))
+            make_room_and_share(connection, owner, tag_bytes(tag) * len(ids))
             add_tags(connection, owner, ids, [tag])
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:

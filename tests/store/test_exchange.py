@@ -24,7 +24,7 @@ from rankviz.store import RunStore, StoreError, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
 from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
-from rankviz.store.room import ROW_BYTES, make_room, purge, remove_runs, total_bytes
+from rankviz.store.room import MARK_BYTES, ROW_BYTES, make_room, purge, remove_runs, total_bytes
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags
 
@@ -448,7 +448,7 @@ def test_imported_runs_take_room_and_make_room(
 ) -> None:
     with store.database.reading() as connection:
         size = total_bytes(connection)
-    assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES
+    assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES + MARK_BYTES
     bounds = tmp_path / "bounds.toml"
     bounds.write_text(f"run_bytes = {11 * size // 5}\n")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))
