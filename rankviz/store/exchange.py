@@ -185,9 +185,9 @@ def _insert(
     rows = list[dict[str, Any]]()
     for key, content in contents.items():
         one, now, figures = brought[key], time.time(), dict(brought[key].figures)
-        values = {"digest": key, "spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash}
-        values |= {"reason": "", "created": now, "ended": now, "size": len(content)}
-        rows.append(values | {"metric_set": metric_set(connection, figures.pop("names"))} | figures)
+        figures["metric_set"] = metric_set(connection, figures.pop("names"))
+        texts = {"spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash, "reason": ""}
+        rows.append({"digest": key, "created": now, "ended": now, "size": len(content)} | texts | figures)
     if rows:
         new = insert_with_conflict(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
         connection.execute(new, rows)
