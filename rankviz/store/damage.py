@@ -1,9 +1,10 @@
-"""Damaged rows of a run store in SQLite: find them, set them right or remove them.
+"""Damaged rows of a run store: find them, set them right or remove them.
 
 A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
 column of numbers, text that is not UTF-8, JSON that cannot be parsed, a word that is not one of the few that
 a column has, a reference to no row. One such value may cost its row, but no other one. PostgreSQL checks
-types, texts and references itself; lists in texts that cannot be parsed are empty there.
+types, texts and references itself: only numbers beyond their bounds are mended there. Lists in texts that
+cannot be parsed are empty there.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ def mend(connection: Connection) -> str:
     for table in metadata.sorted_tables:  # parents before their children
         if table.name not in here:  # a store of an earlier release
             continue
+        if connection.dialect.name != "sqlite":
+            reset[table.name] += _reset_numbers(connection, table)
+            continue
         damaged = dict[Any, set[str]]()
         for column in table.columns:
             for row in (*_unreadable(connection, column), *_orphans(connection, column)):
@@ -59,12 +63,22 @@ def mend(connection: Connection) -> str:
                 values = {name: _default(table.columns[name]) for name in names}
                 connection.execute(update(table).where(row == _ROW).values(values))
                 reset[table.name] += 1
-    said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if found]
+    said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if +found]
     return f"The database of runs was damaged: {'; '.join(said)}." if said else ""
 
 
+def _reset_numbers(connection: Connection, table: Table) -> int:
+    """Set the numbers of a table right that are beyond their bounds, also NaN; return how many."""
+    number = 0
+    for column in table.columns:
+        if isinstance(column.type, Number):
+            wrong = update(table).where(~column.between(0, LATEST))
+            number += connection.execute(wrong.values({column.name: _default(column)})).rowcount
+    return number
+
+
 def _said(found: Counter[str], verb: str) -> str:
-    rows = ", ".join(f"{counted(number, 'row')} of {name}" for name, number in found.items())
+    rows = ", ".join(f"{counted(number, 'row')} of {name}" for name, number in found.items() if number)
     return f"{rows} {verb}"
 
 

@@ -11,13 +11,14 @@ import hashlib
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Select, and_, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, exists, select, update
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.files import write_whole, zip_entry
@@ -36,17 +37,30 @@ from rankviz.store.records import (
     mark_owned,
     metric_set,
     set_marks,
+    set_notes,
 )
-from rankviz.store.room import ROW_BYTES, make_room, remove_runs
+from rankviz.store.room import MARK_BYTES, ROW_BYTES, make_room, make_share, remove_runs, tag_bytes
 from rankviz.store.studies import MOST_RUNS
-from rankviz.store.study import DONE, IMPORTED
-from rankviz.store.tables import insert_with_conflict, marks, metric_sets, parse_texts, records, runs, tags
+from rankviz.store.study import DONE, IMPORTED, StoreError
+from rankviz.store.tables import (
+    ids_by_digest,
+    insert_with_conflict,
+    marks,
+    metric_sets,
+    parse_texts,
+    records,
+    rows_among,
+    runs,
+    tags,
+)
 
 if TYPE_CHECKING:
     from rankviz.store.run_store import RunStore
 
 AGREE = 1e-3
 """Largest difference of metric means that agree: machines round differently."""
+AT_ONCE, BYTES_AT_ONCE = 250, 16 << 20
+"""Most runs, and about most bytes of records, in a transaction, for which all other writers wait."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +111,29 @@ class Imports:
     def keep(self, found: Iterable[ImportedRun], owner: str, address: str = "") -> None:
         """Keep the runs of a file with their marks as this visitor's, all or none.
 
+        The runs are written in several transactions, and the last one makes all of them the visitor's.
         Raises `StoreError` if there is no room, `SettingError` for marks out of bounds, and the errors of
         reading a record.
         """
-        brought = list(found)
+        brought = {_key(one, owner): one for one in found}
         with self._database.writing() as connection:
-            size = sum(one.size + ROW_BYTES for one in brought)
+            there = ids_by_digest(connection, list(brought))
+            new = dict.fromkeys(key for key in brought if key not in there)
+            size = sum(brought[key].size + ROW_BYTES + MARK_BYTES for key in new)
+            size += sum(len(one.note.encode()) + sum(map(tag_bytes, one.tags)) for one in brought.values())
             make_room(connection, owner, size, address, imported=True)
-            ids = [_insert(connection, one, owner) for one in brought]
-            mark_owned(connection, owner, ids, time.time(), address)
-            for run, one in zip(ids, brought, strict=True):
-                if one.star:
-                    set_marks(connection, owner, [run], star=True)
-                if one.note:
-                    set_marks(connection, owner, [run], note=one.note)
-                add_tags(connection, owner, [run], one.tags)
+            make_share(connection, owner, size, [])
+        try:
+            for some in _portions(brought, new):
+                contents = {key: brought[key].content() for key in some}  # read while others may write
+                with self._database.writing() as connection:
+                    _insert(connection, brought, owner, contents)
+            with self._database.writing() as connection:
+                _mark(connection, brought, new, owner, address)
+        except BaseException:
+            with suppress(StoreError), self._database.writing() as connection:
+                remove_runs(connection, _unmarked(connection, list(new)))
+            raise
 
     def opened(self, digest: str) -> RunRecord:
         """Return the record of an imported run; KeyError for none, `DataError` for a damaged one."""
@@ -137,23 +159,64 @@ class Imports:
             return [_compared(connection, row, owner) for row in connection.execute(asked).all()]
 
 
-def _insert(connection: Connection, one: ImportedRun, owner: str) -> int:
-    """Return the id of an imported run; insert it if it is new."""
-    content = one.content()
-    key = f"{owner}\n{one.spec.hash}\n".encode() + content
-    digest = "i" + hashlib.blake2b(key, digest_size=8).hexdigest()[1:]
-    there = select(runs.c.id).where(runs.c.digest == digest)
-    found = connection.execute(there).scalar()
-    if found is not None:
-        return int(found)
-    now, figures = time.time(), dict(one.figures)
-    names = metric_set(connection, figures.pop("names"))
-    values = {"spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash, "reason": ""}
-    values |= {"created": now, "ended": now, "metric_set": names, "size": len(content)} | figures
-    new = insert_with_conflict(connection, runs).values(digest=digest, **values).returning(runs.c.id)
-    run = int(connection.execute(new).scalar_one())
-    connection.execute(insert(records).values(run=run, content=content))
-    return run
+def _key(one: ImportedRun, owner: str) -> str:
+    """Return the key of an imported run, which is no digest of a spec."""
+    key = f"{owner}\n{one.spec.hash}\n".encode() + one.content()
+    return "i" + hashlib.blake2b(key, digest_size=8).hexdigest()[1:]
+
+
+def _portions(brought: Mapping[str, ImportedRun], keys: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the keys in parts that are written in a fraction of a second."""
+    some, size = list[str](), 0
+    for key in keys:
+        some.append(key)
+        size += brought[key].size
+        if len(some) == AT_ONCE or size > BYTES_AT_ONCE:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _insert(
+    connection: Connection, brought: Mapping[str, ImportedRun], owner: str, contents: Mapping[str, bytes]
+) -> None:
+    """Insert imported runs with their tags; without marks nobody sees them, and `purge` removes them."""
+    rows = list[dict[str, Any]]()
+    for key, content in contents.items():
+        one, now, figures = brought[key], time.time(), dict(brought[key].figures)
+        figures["metric_set"] = metric_set(connection, figures.pop("names"))
+        texts = {"spec": one.spec.to_json(), "state": IMPORTED, "stands_for": one.spec.hash, "reason": ""}
+        rows.append({"digest": key, "created": now, "ended": now, "size": len(content)} | texts | figures)
+    if rows:
+        new = insert_with_conflict(connection, runs).on_conflict_do_nothing(index_elements=["digest"])
+        connection.execute(new, rows)
+        ids = ids_by_digest(connection, list(contents))
+        kept = insert_with_conflict(connection, records).on_conflict_do_nothing(index_elements=["run"])
+        connection.execute(kept, [{"run": ids[key], "content": some} for key, some in contents.items()])
+        add_tags(connection, owner, {ids[key]: brought[key].tags for key in contents})
+
+
+def _mark(
+    connection: Connection, brought: Mapping[str, ImportedRun], new: Collection[str], owner: str, address: str
+) -> None:
+    """Make imported runs this visitor's, with their marks; insert again what another has purged meanwhile."""
+    there = ids_by_digest(connection, list(brought))
+    gone = {key: one.content() for key, one in brought.items() if key not in there}
+    _insert(connection, brought, owner, gone)
+    ids = ids_by_digest(connection, list(brought))
+    found = {ids[key]: one for key, one in brought.items()}
+    mark_owned(connection, owner, list(found), time.time(), address)
+    set_marks(connection, owner, [run for run, one in found.items() if one.star], star=True)
+    set_notes(connection, owner, {run: one.note for run, one in found.items() if one.note})
+    add_tags(connection, owner, {ids[key]: one.tags for key, one in brought.items() if key not in new})
+
+
+def _unmarked(connection: Connection, keys: Sequence[str]) -> list[int]:
+    """Return the ids of imported runs that nobody has."""
+    marked = exists().where(marks.c.run == runs.c.id)
+    asked = select(runs.c.id).where(runs.c.state == IMPORTED, ~marked)
+    return [row.id for row in rows_among(connection, asked, runs.c.digest, keys)]
 
 
 def _uncompared(owner: str) -> Select[Any]:
@@ -200,7 +263,7 @@ def _replace_by_made(connection: Connection, row: Row[Any], owner: str) -> None:
     said = {"star": row.star or row.made_star, "note": row.made_note or row.note}
     set_marks(connection, owner, [row.made], **said)
     given = select(tags.c.tag).where(tags.c.owner == owner, tags.c.run == row.id).order_by(tags.c.tag)
-    add_tags(connection, owner, [row.made], connection.execute(given).scalars().all(), truncate=True)
+    add_tags(connection, owner, {row.made: connection.execute(given).scalars().all()}, truncate=True)
     remove_runs(connection, [row.id])
 
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, insert, select, update
 
 from rankviz.common.errors import DataError, SettingError
 from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.room import ROW_BYTES, charge, check_shared, make_room, make_room_and_share
+from rankviz.store.room import (
+    MARK_BYTES,
+    ROW_BYTES,
+    charge,
+    check_shared,
+    make_room,
+    make_room_and_share,
+    new_mark_bytes,
+    tag_bytes,
+)
 from rankviz.store.study import CANCELLED, DONE, FAILED, IMPORTED
 from rankviz.store.tables import (
     ensure_runs,
@@ -68,7 +77,7 @@ class Records:
         with self._database.writing() as connection:
             discard_unreadable(connection, list(again))
             if made:
-                needed = sum(ROW_BYTES + len(content) for _, content in made.values())
+                needed = sum(ROW_BYTES + MARK_BYTES + len(content) for _, content in made.values())
                 make_room(connection, owner, needed, address)
             ids = ensure_runs(connection, list(made))
             new = sum(_save(connection, record, content) for record, content in made.values())
@@ -78,9 +87,12 @@ class Records:
 
     def claim(self, digests: Sequence[str], owner: str, address: str = "") -> None:
         """Make runs this visitor's too, except imported ones. Raises `StoreError` if there is no room."""
+        here = select(runs.c.id).where(runs.c.state != IMPORTED)
         with self._database.writing() as connection:
-            here = select(runs.c.id).where(runs.c.state != IMPORTED)
             ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
+            if new := new_mark_bytes(connection, owner, ids):
+                make_room(connection, owner, new, address)
+                ids = [row.id for row in rows_among(connection, here, runs.c.digest, digests)]
             mark_owned(connection, owner, ids, time.time(), address)
 
     def fail(self, spec: RunSpec, reason: str) -> None:
@@ -249,8 +261,8 @@ class Marks:
         """Tag runs. Raises `SettingError` as `add_tags`."""
         with self._database.writing() as connection:
             ids = list(_own(connection, owner, list(digests)).values())
-            make_room_and_share(connection, owner, len(tag.encode()) * len(ids))
-            add_tags(connection, owner, ids, [tag])
+            make_room_and_share(connection, owner, tag_bytes(tag) * len(ids))
+            add_tags(connection, owner, dict.fromkeys(ids, (tag,)))
 
     def untag(self, owner: str, digests: Iterable[str], tag: str) -> None:
         """Remove a tag from runs."""
@@ -296,6 +308,16 @@ def set_marks(connection: Connection, owner: str, ids: Sequence[int], **values: 
         connection.execute(update(marks).where(*which).values(**values))
 
 
+def set_notes(connection: Connection, owner: str, notes: Mapping[int, str]) -> None:
+    """Set the notes of a visitor's runs, by their ids. Raises `SettingError` for a too long one."""
+    which = marks.c.run == bindparam("of_run"), marks.c.owner == owner
+    changed = update(marks).where(*which).values(note=bindparam("said"))
+    for note in notes.values():
+        check_note(note)
+    for portion in in_batches([{"of_run": run, "said": note} for run, note in notes.items()]):
+        connection.execute(changed, list(portion))
+
+
 def check_note(note: str) -> None:
     """Raise `SettingError` for a note that is too long."""
     if len(note) > NOTE_LENGTH:
@@ -317,23 +339,21 @@ def checked_tags(given: Iterable[str]) -> list[str]:
 
 
 def add_tags(
-    connection: Connection, owner: str, ids: Sequence[int], given: Iterable[str], *, truncate: bool = False
+    connection: Connection, owner: str, given: Mapping[int, Iterable[str]], *, truncate: bool = False
 ) -> None:
-    """Add tags to a visitor's runs.
+    """Add tags to a visitor's runs, by their ids.
 
     Raises `SettingError` as `checked_tags`, also if a run would have more than `MOST_TAGS`; with `truncate`
     the tags beyond are left out.
     """
-    wanted = checked_tags(given)
-    if not wanted:
-        return
-    held: dict[int, set[str]] = {run: set() for run in ids}
+    wanted = {run: checked for run, some in given.items() if (checked := checked_tags(some))}
+    held: dict[int, set[str]] = {run: set() for run in wanted}
     there = select(tags.c.run, tags.c.tag).where(tags.c.owner == owner)
-    for run, tag in rows_among(connection, there, tags.c.run, ids):
+    for run, tag in rows_among(connection, there, tags.c.run, wanted):
         held[run].add(tag)
     rows = list[dict[str, Any]]()
     for run, known_ in held.items():
-        new, room = [tag for tag in wanted if tag not in known_], MOST_TAGS - len(known_)
+        new, room = [tag for tag in wanted[run] if tag not in known_], MOST_TAGS - len(known_)
         if len(new) > room and not truncate:
             raise SettingError(f"a run has at most {MOST_TAGS} tags, not {len(known_) + len(new):,}")
         rows += [{"owner": owner, "run": run, "tag": tag} for tag in new[: max(0, room)]]

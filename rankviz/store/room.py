@@ -14,11 +14,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     CompoundSelect,
     Connection,
     LargeBinary,
     Select,
+    Table,
     and_,
     case,
     cast,
@@ -56,9 +58,17 @@ UNDO_SECONDS = 30 * DAY
 """Deleted runs can be restored for this long."""
 FOR_ALL = "rankviz"
 """Owner of the runs kept for all visitors, which are never removed."""
-_TEXTS = [(marks.c.note,), (tags.c.tag,), (studies.c.design, studies.c.note, studies.c.title)]
 ROW_BYTES, PLACE_BYTES = 1000, 300
 """Bytes of a run without its record, and of its place in a study, each with its indexes."""
+MARK_BYTES, TAG_BYTES, OWNER_BYTES = 150, 120, 200
+"""Bytes of a mark and a tag without their texts, and of an owner: at least those by which a file grows."""
+_OWNED: list[tuple[Table, int, list[Column[str]]]] = [
+    (marks, MARK_BYTES, [marks.c.note]),
+    (tags, TAG_BYTES, [tags.c.tag, tags.c.tag]),  # also in its index
+    (studies, 0, [studies.c.design, studies.c.note, studies.c.title]),
+    (owners, OWNER_BYTES, []),
+]
+"""Tables of owners, with the bytes of a row and its texts."""
 _BYTES = ROW_BYTES + case((runs.c.size.between(0, MOST_BYTES - ROW_BYTES), runs.c.size), else_=0)
 """Bytes of a run; a damaged size does not count."""
 SPARE = 0.05
@@ -176,7 +186,19 @@ def charge(
     Raises `StoreError` as `make_share`.
     """
     note_address(connection, owner, address)
-    make_share(connection, owner, needed, found)
+    make_share(connection, owner, needed + new_mark_bytes(connection, owner, found), found)
+
+
+def new_mark_bytes(connection: Connection, owner: str, found: Sequence[int]) -> int:
+    """Return the bytes of the marks that an owner lacks for these runs."""
+    asked = select(func.count()).where(marks.c.owner == owner)
+    held = (connection.execute(asked.where(marks.c.run.in_(one))).scalar_one() for one in in_batches(found))
+    return MARK_BYTES * (len(found) - sum(held))
+
+
+def tag_bytes(tag: str) -> int:
+    """Return the bytes of a tag of a run."""
+    return TAG_BYTES + 2 * len(tag.encode())
 
 
 def note_address(connection: Connection, owner: str, address: str) -> None:
@@ -225,18 +247,18 @@ def _has_room(
 
 
 def total_bytes(connection: Connection, group: Select[Any] | None = None) -> int:
-    """Return the bytes of runs, records, places, designs, titles, notes and tags: of all, or of owners."""
+    """Return the bytes of runs, records, places, studies' texts, marks, tags and owners: of all or some."""
     sizes = select(func.sum(_BYTES)).where(true() if group is None else runs.c.id.in_(_held(group)))
     places = select(PLACE_BYTES * func.count()).select_from(members)
     if group is not None:
         places = places.join(studies, studies.c.id == members.c.study).where(studies.c.owner.in_(group))
-    texts = [
-        select(func.sum(sum((_length(connection, one) for one in columns), start=literal(0)))).where(
-            true() if group is None else columns[0].table.c.owner.in_(group)
+    owned = [
+        select(func.sum(sum((_length(connection, one) for one in texts), start=literal(row)))).where(
+            table.c.owner.is_not(None) if group is None else table.c.owner.in_(group)
         )
-        for columns in _TEXTS
+        for table, row, texts in _OWNED
     ]
-    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, places, *texts))
+    return sum(int(connection.execute(asked).scalar() or 0) for asked in (sizes, places, *owned))
 
 
 def _length(connection: Connection, text: ColumnElement[str]) -> ColumnElement[int]:

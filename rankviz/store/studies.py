@@ -19,6 +19,7 @@ from rankviz.store.database import Database
 from rankviz.store.queue import cancel_unwanted, close_families, requeue_ended
 from rankviz.store.records import check_note, mark_owned
 from rankviz.store.room import (
+    MARK_BYTES,
     PLACE_BYTES,
     ROW_BYTES,
     check_shared,
@@ -69,7 +70,7 @@ class Studies:
         `MOST_RUNS`; `StoreError` if there is no room.
         """
         wanted = check_specs(specs)
-        needed = (ROW_BYTES + PLACE_BYTES) * len(wanted) + len(study.title)
+        needed = (ROW_BYTES + PLACE_BYTES + MARK_BYTES) * len(wanted) + len(study.title)
         with self._database.writing() as connection:
             make_room(connection, study.owner, needed, study.address)
             return insert_study(connection, study, wanted)

@@ -42,8 +42,8 @@ metadata = sa.MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-LATEST = 1e11
-"""Largest number that a row may hold: a time, in seconds, of the year 5138."""
+LATEST = 9e9
+"""Largest number that a row may hold: a time, in seconds, of the year 2255; those of pandas end in 2262."""
 
 
 class Number(sa.TypeDecorator[float]):

@@ -19,13 +19,13 @@ from rankviz.store.room import purge
 from rankviz.store.tables import MOST_BYTES, Number, metadata, runs, studies
 from rankviz.store.watched import WatchedStudies
 
-NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", "1e300"
+NOT_UTF8, BYTES, TEXT, FAR = "CAST(X'FFFE80' AS TEXT)", "X'00'", "'not a number'", ("1e10", "1e300")
 
 
 def _damages(column: Column[Any]) -> tuple[str, ...]:
     """Return the values that a column of this type must survive."""
     if isinstance(column.type, Number):
-        return BYTES, TEXT, FAR
+        return BYTES, TEXT, *FAR
     return (BYTES,) if isinstance(column.type, Integer | Boolean) else (NOT_UTF8, BYTES)
 
 
@@ -246,4 +246,21 @@ def test_a_damaged_size_refuses_nobody_room(address: str, made: dict[RunSpec, Ru
         connection.execute(update(runs).values(size=MOST_BYTES))
     store.records.keep([made[second]], "you")
     assert second in store.records.find([second])
+    store.close()
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize("value", [1e10, 1e300, -1.0, float("inf"), float("nan")])
+def test_a_damaged_time_costs_no_list(address: str, made: dict[RunSpec, RunRecord], value: float) -> None:
+    store, (first, second, *_) = RunStore(address), made
+    store.records.keep([made[first], made[second]], "me")
+    damaged = {"ended": value} if value != value else {"created": value, "ended": value}  # NaN is NULL
+    with store.database.writing() as connection:
+        connection.execute(update(runs).where(runs.c.digest == first.hash).values(damaged))
+    found = persist(lambda: store.listing.seen_by("me"))
+    assert set(found.index) == {first.hash, second.hash}
+    for times in ("created", "ended"):
+        pd.to_datetime(found[times], unit="s", utc=True)  # as the Runs page does
+    if value == value or store.database.file is None:
+        assert "of runs set right" in store.database.notice
     store.close()

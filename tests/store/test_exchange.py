@@ -2,8 +2,10 @@
 
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest_store import BOTH, save_all, take_lease
-from sqlalchemy import func, select, update
+from sqlalchemy import event, func, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
@@ -22,7 +24,7 @@ from rankviz.store import RunStore, StoreError, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
 from rankviz.store.records import MOST_TAGS, NOTE_LENGTH, TAG_LENGTH
-from rankviz.store.room import ROW_BYTES, make_room, purge, remove_runs, total_bytes
+from rankviz.store.room import MARK_BYTES, ROW_BYTES, make_room, purge, remove_runs, total_bytes
 from rankviz.store.study import DONE, IMPORTED, QUEUED
 from rankviz.store.tables import marks, records, runs, tags
 
@@ -349,10 +351,12 @@ def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Mad
 
 
 @BOTH
+@pytest.mark.parametrize("reading", [2, 3])
 def test_an_error_in_the_last_run_leaves_nothing(
-    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading: int
 ) -> None:
     """Whatever goes wrong while runs are written: of 60 runs none stays."""
+    monkeypatch.setattr(exchange_module, "AT_ONCE", 20)
     record = next(iter(made.values()))
     many = [replace(record, spec=record.spec.but(C=2.0**-k)) for k in range(60)]
     path, before = file_of(tmp_path, many, tags=["a"], star=True), counts(store)
@@ -360,7 +364,7 @@ def test_an_error_in_the_last_run_leaves_nothing(
 
     def failing(self: zipfile.ZipFile, name: Any, *rest: Any) -> bytes:
         asked.append(str(name))
-        if asked.count(str(name)) == 2 and name == f"{many[55].spec.hash}.npz":
+        if asked.count(str(name)) == reading and name == f"{many[55].spec.hash}.npz":
             raise zipfile.BadZipFile("the disk has gone")
         return read(self, name, *rest)
 
@@ -371,6 +375,32 @@ def test_an_error_in_the_last_run_leaves_nothing(
     monkeypatch.undo()
     assert import_runs(store, path, "me") == 60
     assert counts(store) == [60, 60, 60, 60]
+
+
+def test_others_write_while_an_import_reads_and_see_nothing_of_it(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = next(iter(made.values()))
+    many = [replace(record, spec=record.spec.but(C=2.0**-k)) for k in range(60)]
+    path, read = file_of(tmp_path, many, tags=["a"], star=True, note="said"), zipfile.ZipFile.read
+    other, seen, statements = RunStore(store.database.file), set[int](), list[str]()
+    event.listen(store.database.engine, "before_cursor_execute", lambda *about: statements.append(about[2]))
+
+    def meanwhile(self: zipfile.ZipFile, name: Any, *rest: Any) -> bytes:
+        with closing(sqlite3.connect(store.database.file, timeout=0.0)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        seen.add(len(other.listing.seen_by("me")))
+        return read(self, name, *rest)
+
+    monkeypatch.setattr(exchange_module, "AT_ONCE", 20)
+    monkeypatch.setattr(exchange_module.zipfile.ZipFile, "read", meanwhile)
+    assert import_runs(store, path, "me") == 60
+    assert seen == {0}
+    assert len(statements) < 150, "few for all runs together"
+    found = other.listing.seen_by("me")
+    assert len(found) == found["star"].sum() == (found["note"] == "said").sum() == 60
+    other.close()
 
 
 @BOTH
@@ -446,7 +476,7 @@ def test_imported_runs_take_room_and_make_room(
 ) -> None:
     with store.database.reading() as connection:
         size = total_bytes(connection)
-    assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES
+    assert size == len(forged(made[lie]).to_bytes()) + ROW_BYTES + MARK_BYTES
     bounds = tmp_path / "bounds.toml"
     bounds.write_text(f"run_bytes = {11 * size // 5}\n")
     monkeypatch.setenv("RANKVIZ_BOUNDS", str(bounds))

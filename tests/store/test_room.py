@@ -13,7 +13,17 @@ from sqlalchemy import update
 from rankviz import RunRecord, RunSpec, execute_all
 from rankviz.common.errors import SettingError
 from rankviz.store import NoSuchStudy, RunStore, StoreError, Study, family_runner, room
-from rankviz.store.room import DAY, PLACE_BYTES, ROW_BYTES, UNDO_SECONDS, make_room, purge, total_bytes
+from rankviz.store.room import (
+    DAY,
+    MARK_BYTES,
+    PLACE_BYTES,
+    ROW_BYTES,
+    UNDO_SECONDS,
+    make_room,
+    purge,
+    tag_bytes,
+    total_bytes,
+)
 from rankviz.store.run_store import keep_for_all, kept_for_all
 from rankviz.store.tables import marks, owners, runs, studies
 from rankviz.store.watched import WatchedStudies
@@ -58,7 +68,7 @@ def test_the_bytes_of_records_are_known_and_runs_without_one_count(
     store.studies.stop(store.studies.submit(Study("me", ""), [SPEC.but(C=77.0)]), "me")
     with store.database.reading() as connection:
         size = sum(len(record.to_bytes()) for record in made[:2])
-        assert total_bytes(connection) == size + 3 * ROW_BYTES + PLACE_BYTES + len("{}")
+        assert total_bytes(connection) == size + 3 * (ROW_BYTES + MARK_BYTES) + PLACE_BYTES + len("{}")
 
 
 def test_notes_tags_and_designs_count_too(
@@ -76,7 +86,7 @@ def test_notes_tags_and_designs_count_too(
     store.marks.tag("me", [SPECS[0].hash], "t" * 20)
     store.studies.note(study, "me", "s" * 300)
     store.studies.redesign(study, "me", {"key": "d" * 1000})
-    assert held() - before == 100 + 20 + 300 + len('{"key": ""}') + 1000 - len("{}")
+    assert held() - before == 100 + tag_bytes("t" * 20) + 300 + len('{"key": ""}') + 1000 - len("{}")
     bounded(run_bytes=held() + 150)
     for write in (
         lambda: store.marks.note("me", [SPECS[0].hash], "n" * 1000),
@@ -103,6 +113,35 @@ def test_texts_count_by_their_bytes_whatever_their_letters(
     assert counted("\U0001f600" * 100) == without + 400
     if store.database.file is not None:  # PostgreSQL takes no NUL
         assert counted("\0" + "n" * 99) == without + 100
+
+
+@pytest.mark.parametrize("tag", ["t", "t" * 80])
+def test_the_file_grows_by_no_more_than_is_counted(tmp_path: Path, bounded: Bounded, tag: str) -> None:
+    store = RunStore(tmp_path / "grows.sqlite")
+    digests = [f"{number:016x}" for number in range(100)]
+    rows = [{"digest": one, "spec": "{}", "state": "done", "created": 1.0} for one in digests]
+    with store.database.writing() as connection:
+        connection.execute(runs.insert(), rows)
+
+    def sizes() -> tuple[int, int]:
+        with store.database.reading() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            return total_bytes(connection), 4096 * pages
+
+    before = sizes()
+    for number in range(30):
+        store.records.claim(digests, f"{number:032x}", "here")
+        store.marks.tag(f"{number:032x}", digests, tag)
+    counted, grown = (late - early for late, early in zip(sizes(), before, strict=True))
+    assert grown <= counted <= 1.6 * grown
+    bounded(run_bytes=sizes()[0] + 1000)
+    store.records.claim(digests, f"{0:032x}", "here")
+    with pytest.raises(StoreError, match="runs are kept here"):
+        store.records.claim(digests, "another", "elsewhere")
+    bounded(run_bytes_address=sizes()[0])
+    with pytest.raises(StoreError, match="From one network address"):
+        store.records.claim(digests[:1], "another", "here")
+    store.close()
 
 
 def test_while_there_is_room_nothing_goes(
