@@ -356,6 +356,22 @@ def connection(cookie: str = "", address: str = "127.0.0.1") -> dict[str, Any]:
     return {"type": "websocket", "headers": headers, "client": (address, 1)}
 
 
+def test_behind_a_proxy_the_addresses_of_browsers_have_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def party(forwarded: str) -> Any:
+        headers = [(b"x-forwarded-for", forwarded.encode())]
+        return paced._session(HTTPConnection(connection() | {"headers": headers})).parties
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        """Answer nothing."""
+
+    paced = server.Paced(application)
+    assert len(party("192.0.2.5")) == 1, "without the setting the header has no meaning"
+    monkeypatch.setenv("RANKVIZ_BEHIND_PROXY", "1")
+    one, same, other = party("192.0.2.5"), party("198.51.100.1, 192.0.2.5"), party("192.0.2.6")
+    assert one[1] is same[1]
+    assert one[1] is not other[1]
+
+
 def test_a_session_that_floods_waits_while_others_send_too() -> None:
     clock, waits, through = [0.0], list[tuple[str, float]](), list[str]()
 

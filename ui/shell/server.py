@@ -357,7 +357,8 @@ class Paced:
     def _session(self, connection: HTTPConnection) -> _Session:
         """Return a session of the connection's visitor and address; without a cookie it is a new visitor."""
         client, cookie = connection.client, connection.cookies.get(COOKIE)
-        address = address_of(client.host if client else None, connection.headers)
+        seen, forwarded = client.host if client else None, connection.headers.getlist("X-Forwarded-For")
+        address = address_of(seen, forwarded)
         visitor = self._parties.setdefault((COOKIE, cookie), _Party()) if cookie else _Party()
         return _Session(visitor, *([self._parties.setdefault(address, _Party())] if address else []))
 
