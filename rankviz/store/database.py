@@ -396,9 +396,7 @@ class Database:
                     cursor.execute("PRAGMA data_version")  # rises when another connection commits
                     return self._watch, cursor.fetchone()
             except sqlite3.Error as error:
-                if self._watch is not None:
-                    self._watch.invalidate()
-                    self._watch = None  # open a new one next time
+                self._watch = None  # open a new one next time
                 raise StoreOutOfReach(self._sentence(error)) from None
 
     def close(self) -> None:
