@@ -20,8 +20,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
-
 from rankviz.common.errors import DataError, SettingError
 from rankviz.store.damage import mend
 from rankviz.store.environment import default_folder
@@ -40,8 +38,6 @@ MEND_SECONDS = 10.0
 """Shortest time between two searches for damaged rows, in seconds."""
 AWAY_SECONDS = 3.0
 """Seconds without new attempts after a server failed to answer."""
-RETURN_SECONDS = 3.0
-"""Longest wait for connections in use whose log is lost, in seconds."""
 Result = TypeVar("Result")
 
 
@@ -68,22 +64,6 @@ KINDS = {
 
 class DamagedText(StoreOutOfReach):
     """A text that is not UTF-8."""
-
-
-class _Pool(QueuePool):
-    """Connections of one generation: after `dispose`, those in use are closed when they come back."""
-
-    _disposed = False
-
-    def dispose(self) -> None:
-        """Close the idle connections now."""
-        self._disposed = True
-        super().dispose()
-
-    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
-        super()._do_return_conn(record)
-        if self._disposed:
-            self.dispose()
 
 
 class Database:
@@ -143,7 +123,7 @@ class Database:
         if self.file is not None:
             with contextlib.suppress(OSError):  # opening the database reports the error
                 self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            options |= {"connect_args": {"timeout": BUSY_SECONDS}, "poolclass": _Pool}
+            options["connect_args"] = {"timeout": BUSY_SECONDS}
         else:
             options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
         try:
@@ -157,13 +137,9 @@ class Database:
         if self.file is not None:
             event.listen(engine, "connect", _prepare_sqlite)
             event.listen(engine, "connect", lambda connection, _: self._open.add(connection))
-            event.listen(engine, "close", self._close)
+            event.listen(engine, "close", lambda connection, _: self._open.discard(connection))
             event.listen(engine, "begin", _begin_at_once)
         return engine
-
-    def _close(self, connection: sqlite3.Connection, _: object) -> None:
-        connection.close()  # SQLAlchemy does it after this event
-        self._open.discard(connection)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -236,33 +212,20 @@ class Database:
             return
         with self._following:  # looks again: another thread may have done it
             log, replaced = _identity(self._log), _identity(self.file) != self._here
-            if log and not replaced and not self._logged:
+            if log and not replaced:
                 self._hold_log()
-            elif log != self._logged or replaced:
+            elif self._logged or replaced:
                 # one was moved away: what follows would go into a file without a name, or without tables
                 if replaced:
                     self._leave_connections()
                 else:
-                    self._end_generation()
+                    self._close_connections()
                 found = prepare(self.engine, self.file, self._drop_old_log if replaced else None)
                 self.notice = found or self.notice
                 self._let_log_go()
                 self._here = _identity(self.file)
                 if replaced:
                     self._tell(REPLACED)
-
-    def _end_generation(self) -> None:
-        """Close all connections, those in use when they come back. Raises `StoreOutOfReach` if one does not.
-
-        SQLite shares an index of the log in a process: with an open one it would look for the lost log.
-        """
-        deadline = time.monotonic() + RETURN_SECONDS
-        self._close_connections()
-        while self._open:
-            if time.monotonic() > deadline:
-                raise StoreOutOfReach(LOST)
-            time.sleep(0.01)
-            self._close_connections()
 
     def _leave_connections(self) -> None:
         """Leave the connections to a replaced file open for ever.
@@ -405,10 +368,7 @@ class Database:
         self._let_log_go()
 
     def _close_connections(self) -> None:
-        """Close all connections, those in use when they come back; the next request opens new ones.
-
-        They have the rights and files of that time.
-        """
+        """Close all connections; the next request opens new ones, with the rights and files of that time."""
         with self._lock:
             if self._watch is not None:
                 self._watch.close()
@@ -434,17 +394,12 @@ _SQLITE = {
     "SQLITE_CORRUPT": ("the file is damaged", _COPY),
     "SQLITE_BUSY": ("others write to it all the time", "see what they are"),
     "SQLITE_IOERR_WRITE": ("its disk cannot be written to", _SPACE),
-    "SQLITE_IOERR_SHORT_READ": (
-        "its -wal file was removed while it was in use",
-        "end the app and its workers, and start the app again",
-    ),
 }
 """SQLite error name -> its cause in words, and the remedy."""
 REPLACED = (
     "The database of runs was deleted or replaced while the app ran: the runs in it are gone. Who runs "
     "the app can put a copy of it back."
 )
-LOST = "The -wal file of the database of runs was removed while it was in use. Try again in a moment."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])
 
 

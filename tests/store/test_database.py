@@ -2,9 +2,7 @@
 
 import os
 import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -153,43 +151,6 @@ def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecor
     again = RunStore(file)
     assert len(again.listing.seen_by("me")) == 2
     again.close()
-    store.close()
-
-
-def test_a_log_removed_while_threads_use_it_loses_no_run(
-    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, (first, second, *_) = tmp_path / "runs.sqlite", made.values()
-    store = RunStore(file)
-    store.records.keep([first], "me")
-    with ThreadPoolExecutor(4) as threads:
-        with ExitStack() as used:
-            for _ in range(3):
-                used.enter_context(store.database.reading()).exec_driver_sql("SELECT digest FROM runs")
-            file.with_name("runs.sqlite-wal").unlink()
-            monkeypatch.setattr(database, "RETURN_SECONDS", 0.05)
-            with pytest.raises(StoreOutOfReach, match="Try again in a moment"):
-                store.listing.seen_by("me")
-            monkeypatch.setattr(database, "RETURN_SECONDS", 30.0)
-            seen = [threads.submit(store.listing.seen_by, "me") for _ in range(3)]
-            kept = threads.submit(store.records.keep, [second], "me")
-            time.sleep(0.2)
-        assert kept.result() == 1
-        assert all(first.spec.hash in one.result().index for one in seen)
-    assert store.database.check() == ""
-    store.close()
-    again = RunStore(file)
-    assert len(again.listing.seen_by("me")) == 2
-    again.close()
-
-
-def test_a_short_log_is_said_with_its_remedy(tmp_path: Path) -> None:
-    store = RunStore(tmp_path / "runs.sqlite")
-    cause = sqlite3.OperationalError("disk I/O error")
-    cause.sqlite_errorname = "SQLITE_IOERR_SHORT_READ"
-    said = pytest.raises(StoreOutOfReach, match=r"-wal file was removed .* start the app again")
-    with said, store.database.reading():
-        raise OperationalError("", None, cause)
     store.close()
 
 
