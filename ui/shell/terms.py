@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from urllib.parse import quote
 
@@ -444,6 +444,7 @@ def _picture(name: str) -> str:
     return f"data:image/svg+xml,{quote(_PICTURE.format(PICTURES[name]))}"
 
 
+@lru_cache(maxsize=500)  # a page has the same texts at every run, and a search takes a millisecond
 def terms_in(text: str) -> str | None:
     """Return the terms used in a text, a sentence each, as Markdown; None without any."""
     seen = {name: term for name, term in TERMS.items() if term.seen and re.search(term.seen, text)}
