@@ -163,21 +163,21 @@ test("lesson 8: an error below the end of the chart is not drawn, as the text sa
   assert.ok(Number(scene.facts().other) < 0.02 && !of("over now landmarks"));
 });
 
-test("lesson 9: only 0 × both patterns is 0 in the outlined columns, which the upper rows need both", () => {
+test("lesson 9: sums of rows have any four numbers in two outlined columns and two others", () => {
   for (const [width, height] of SIZES) {
     const { scene, of } = shown("alpha", 2, "shown", { width, height }), { map } = scene.boxes();
-    const { rows, columns, values, scores, losers } = scene.model, { above, beside } = scene.blocks();
+    const { rows, columns, values } = scene.model, { above, beside } = scene.blocks();
     const crossed = Array.from({ length: columns }, (_, j) => !dual.isPair((rows - 1) * columns + j, columns));
     assert.deepEqual([crossed.indexOf(false), crossed.lastIndexOf(true)], [beside, beside - 1]);
     const [upper, lower] = ["upper", "lower"].map((key) => of(`over outline ${key}`));
     close(upper.width, (map.width * beside) / columns, 0.01);
     close(upper.height, (map.height * above) / rows, 0.01);
     close(Number(lower.y) + Number(lower.height), map.y + map.height, 0.01);
-    const left = (list) => list.slice(0, beside);
-    const patterns = [() => 1, (j) => scores[j]].map((make) => left(losers.map(make)));
-    assert.equal(dual.spectrum(Float64Array.from(patterns.flat()), 2, beside).rank, 2);
-    const mixed = [...patterns, ...Array.from({ length: above }, (_, i) => left([...values.slice(i * columns)]))];
-    assert.equal(dual.spectrum(Float64Array.from(mixed.flat()), mixed.length, beside).rank, 2);
+    const cells = [[0, 1], [above, above + 1]].flat().map((i) => values.slice(i * columns, (i + 1) * columns));
+    const four = [0, 1, beside, beside + 1], { shares } = dual.spectrum(
+      Float64Array.from(cells.flatMap((row) => four.map((j) => row[j]))), 4, 4);
+    assert.ok(shares[3] > 1e-4, "sums of rows have any four numbers in these cells");
+    assert.ok(cells.slice(2).every((row) => row.slice(0, beside).every((value) => value === 0)));
   }
 });
 
