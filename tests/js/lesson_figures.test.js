@@ -250,7 +250,7 @@ test("lesson 3: a penalty above the figure has a mark of its own, none on the ed
 test("lesson 9: both cuts need the same number while all pairs pull, and with the smallest C the rank is 4", () => {
   const scene = SCENES.alpha(stageOf(read("alpha"))), { grips } = scene.paint, told = () => scene.facts().same;
   scene.show(4, "shown", false);
-  assert.match(told(), /the same number, 4/);
+  assert.match(told(), /Again it needs 4/);
   assert.equal(dual.tables(dual.trained(-5), -5).length, 4);
   grips.get("error").nudge(1, 0);
   assert.equal(told(), "");

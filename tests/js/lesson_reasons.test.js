@@ -163,29 +163,12 @@ test("lesson 8: an error below the end of the chart is not drawn, as the text sa
   assert.ok(Number(scene.facts().other) < 0.02 && !of("over now landmarks"));
 });
 
-test("lesson 9: sums of rows have any four numbers in two outlined columns and two others", () => {
-  for (const [width, height] of SIZES) {
-    const { scene, of } = shown("alpha", 2, "shown", { width, height }), { map } = scene.boxes();
-    const { rows, columns, values } = scene.model, { above, beside } = scene.blocks();
-    const crossed = Array.from({ length: columns }, (_, j) => !dual.isPair((rows - 1) * columns + j, columns));
-    assert.deepEqual([crossed.indexOf(false), crossed.lastIndexOf(true)], [beside, beside - 1]);
-    const [upper, lower] = ["upper", "lower"].map((key) => of(`over outline ${key}`));
-    close(upper.width, (map.width * beside) / columns, 0.01);
-    close(upper.height, (map.height * above) / rows, 0.01);
-    close(Number(lower.y) + Number(lower.height), map.y + map.height, 0.01);
-    const cells = [[0, 1], [above, above + 1]].flat().map((i) => values.slice(i * columns, (i + 1) * columns));
-    const four = [0, 1, beside, beside + 1], { shares } = dual.spectrum(
-      Float64Array.from(cells.flatMap((row) => four.map((j) => row[j]))), 4, 4);
-    assert.ok(shares[3] > 1e-4, "sums of rows have any four numbers in these cells");
-    assert.ok(cells.slice(2).every((row) => row.slice(0, beside).every((value) => value === 0)));
-  }
-});
-
-test("lesson 9: the two numbers of the text are those of outlined columns, and differ as shown", () => {
-  const { scene } = shown("alpha", 2), { low, high } = scene.facts(), { scores, losers } = scene.model;
-  const all = losers.map((j) => scores[j]), own = all.slice(0, scene.blocks().beside), least = Math.min(...all);
-  const told = own.map((score) => (2 * 2 ** alpha.START * (score - least)).toFixed(3));
-  assert.ok(told.includes(low) && told.includes(high) && Number(high) > Number(low));
+test("lesson 9: the nearest three tables miss a cell by the share of the text, and four miss none", () => {
+  const { scene } = shown("alpha", 2), { values, rows, columns } = scene.model, largest = Math.max(...values);
+  const { shares, largest: size } = dual.spectrum(values, rows, columns), left = dual.missed(scene.model, 3) * largest;
+  assert.equal(scene.facts().miss, String(Number(((100 * left) / largest).toPrecision(1))));
+  assert.ok(left <= shares[3] * size && left * Math.sqrt(values.length) >= shares[3] * size); // the rest has rank 1
+  assert.ok(dual.missed(scene.model, 4) < 1e-12);
 });
 
 test("lesson 7: names of landmarks that are side by side do not cover each other", () => {
@@ -233,5 +216,17 @@ test("lesson 9: a bar shows its table and its size, and those that rounding leav
     grips.get("hinge").press();
     grips.get("C").nudge(-5, 0);
     assert.deepEqual([scene.facts().rank, scene.facts().at], ["2", "2"], "there is no fourth table now");
+  }
+});
+
+test("lesson 9: matrices stand inside the figure, also beside an open panel of terms", () => {
+  for (const [width, height] of [...SIZES, [715, 410]]) {
+    for (let step = 0; step < 5; step++) {
+      const { map, sum, added, table } = shown("alpha", step, step < 2 ? null : "shown", { width, height }).scene.boxes();
+      for (const box of [map, sum, added, table].filter(Boolean)) {
+        const inside = box.x >= 0 && box.x + box.width <= width && box.y + box.height <= height;
+        assert.ok(inside, `step ${step + 1}, ${width} × ${height}`);
+      }
+    }
   }
 });

@@ -53,6 +53,13 @@ export function nearest(values, rows, columns) {
   });
 }
 
+// Return the largest difference between α and the sum of the k nearest tables, as a share of the largest α.
+export function missed({ values, rows, columns }, k) {
+  const some = nearest(values, rows, columns).slice(0, k);
+  const differences = values.map((value, at) => Math.abs(some.reduce((rest, table) => rest - table[at], value)));
+  return Math.max(...differences) / Math.max(...values);
+}
+
 // Return the largest rank that the grades allow: that of random α.
 export function largestRank({ values, rows, columns }) {
   const rng = random(SEED), free = values.map((_, k) => rng.uniform() * isPair(k, columns));

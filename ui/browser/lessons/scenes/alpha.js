@@ -18,6 +18,7 @@ export const [ROWS, COLUMNS] = [[1, 2], [3, 1, 2]]; // numbers of the small tabl
 export const bound = once(() => data.largestRank(data.trained(START)));
 const first = once(() => data.trained(START));
 const tables = once(() => data.tables(first(), START));
+const missed = once(() => data.missed(first(), 3));
 
 // A share in percent, with one digit below 10: 100, 38, 6, 0.9.
 export const inPercent = (share) => String(Number((100 * share).toPrecision(share < 0.1 ? 1 : 3 - (share < 1))));
@@ -88,7 +89,6 @@ class Alpha extends Scene {
     const byRows = this.loss === "squaredHinge" && !this.share && pulls === pairs, same = byRows ? words.same : "";
     const [fi, fj] = [scores[winners[row]], scores[losers[column]]].map((score) => number(score, 3));
     const [one, other] = [fi, fj].map((told) => Number(told.replace("−", "-"))), margin = one - other; // as shown
-    const outlined = tables()[1].slice(0, this.blocks().beside); // the columns' numbers
     return texts({
       rows, columns, bound: bound(), rank, chosen: this.chosen ?? "–", C: powerOf(this.exponent), pulls,
       pairs, k: this.k, kept: rank * (rows + columns), single: rows + columns, wrong: this.wrong, fi, fj,
@@ -96,7 +96,7 @@ class Alpha extends Scene {
       energy: this.held(this.spectrum), a: number(values[row * columns + column], 3), t: number(margin, 3),
       lack: `1 ${margin < 0 ? "+" : "−"} ${number(Math.abs(margin), 3)}`, twoC: powerOf(this.exponent + 1),
       few: Math.min(data.FEW, rank), changes: words.changes[this.loss], same: filled(same, { rank }),
-      ...this.sizeOf(this.table), low: number(Math.min(...outlined), 3), high: number(Math.max(...outlined), 3),
+      ...this.sizeOf(this.table), miss: inPercent(missed()),
     });
   }
 
@@ -136,7 +136,6 @@ class Alpha extends Scene {
       if (added) this.drawMatrix(context, "last", added, tables()[this.k - 1], filled(words.last, this.facts()), false);
       if (step === GUESS) drawProduct(this.paint, controls, [ROWS, COLUMNS], words.product);
       if (step === GUESS) this.drawGuess(bars);
-      if (step === REVEAL) this.drawOutline(map);
       if (step === REVEAL) this.drawAdded(controls);
       if (step === FORMULA) this.drawExample(map);
       if (step === FREE) this.drawControls(controls);
@@ -166,7 +165,8 @@ class Alpha extends Scene {
     }
     const room = 120; // of the controls
     if (wide) {
-      const map = matrix(34, 46, width * 0.46 - 34), x = width * 0.46 + 24, top = room + 20;
+      const x = width * 0.46 + 24, top = room + 20; // two matrices below each other
+      const map = matrix(34, 46, Math.min(width * 0.46 - 34, ((height - 92) / 2) * shape));
       const bars = box(x, top, width - x, Math.min(height - top, 430));
       const table = matrix(34, map.height + 90, map.width);
       return { map, table, bars, controls: box(x, 20, width - x, room) };
@@ -206,14 +206,6 @@ class Alpha extends Scene {
     const { above, beside } = this.blocks(), box = { x, y: y + above * down, across, down };
     const d = crosses(box, rows - above, beside);
     this.paint.put("lines", `${key} none`, "path", { d, ...parts.strokeOf("var(--line)", 1) });
-  }
-
-  // Outline the columns with crossed cells: their upper part, and the zeros below it.
-  drawOutline({ x, y, width, height }) {
-    const { above, beside } = this.blocks(), { rows, columns } = this.model, edge = (height * above) / rows;
-    [["upper", y, edge], ["lower", y + edge, height - edge]].forEach(([key, top, high]) => (
-      this.paint.put("over", `outline ${key}`, "rect", { x, y: top, width: (width * beside) / columns, height: high,
-        ...parts.strokeOf("var(--orange)", 3) })));
   }
 
   // One pair: its row, its column and its α.
