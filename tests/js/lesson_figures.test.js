@@ -292,7 +292,7 @@ test("lesson 4: the best C follows “Queries twice”, and a line of the formul
 });
 
 test("lesson 6: the circle of γ is there only while γ is chosen", () => {
-  const scene = SCENES.kernel(stageOf(read("kernel"))), circle = () => scene.paint.known.has("over reach");
+  const scene = SCENES.kernel(stageOf(read("kernel"))), circle = () => scene.paint.known.has("lines reach");
   scene.show(3, "shown", false);
   assert.ok(!circle());
   scene.light("gamma");

@@ -222,7 +222,8 @@ test("lesson 9: a bar shows its table and its size, and those that rounding leav
 test("lesson 9: matrices stand inside the figure, also beside an open panel of terms", () => {
   for (const [width, height] of [...SIZES, [715, 410]]) {
     for (let step = 0; step < 5; step++) {
-      const { map, sum, added, table } = shown("alpha", step, step < 2 ? null : "shown", { width, height }).scene.boxes();
+      const { scene } = shown("alpha", step, step < 2 ? null : "shown", { width, height });
+      const { map, sum, added, table } = scene.boxes();
       for (const box of [map, sum, added, table].filter(Boolean)) {
         const inside = box.x >= 0 && box.x + box.width <= width && box.y + box.height <= height;
         assert.ok(inside, `step ${step + 1}, ${width} × ${height}`);

@@ -220,7 +220,8 @@ class Kernel extends Scene {
     }
     const r = this.plane.unit * this.reach();
     const wide = parts.strokeOf("var(--guess)", 5);
-    this.paint.put("over", "reach", "circle", { cx: u, cy: v, r, ...wide, ...ofTerm("gamma") });
+    this.paint.clip("lines", this.square); // a wide bump reaches beyond the figure
+    this.paint.put("lines", "reach", "circle", { cx: u, cy: v, r, ...wide, ...ofTerm("gamma") });
   }
 
   drawFree(box, wide) {
