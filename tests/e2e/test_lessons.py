@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from helpers import query_of, tab_to
+from helpers import box, query_of, tab_to
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -128,6 +128,17 @@ def test_the_focus_is_seen_in_the_figure(server: Server, page: Page, lesson: str
         for grip in page.locator(".lesson .figure .grip[tabindex]").all():
             *without, ring = grip.evaluate(FOCUS)
             assert ring not in without, (step, grip.get_attribute("aria-label"))
+
+
+def test_a_slider_takes_keys_after_a_click_on_its_track(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/lessons?lesson=alpha&step=3&guess=12")
+    knob, track = (page.locator(f".lesson [data-grip='added{part}']") for part in ("", " track"))
+    size = box(track)
+    track.click(position={"x": 4, "y": size["height"] / 2})
+    for key, at in (("ArrowRight", "1"), ("End", "3"), ("Home", "0")):
+        page.keyboard.press(key)
+        expect(knob).to_have_attribute("aria-valuenow", at)
+    assert query_of(page)["step"] == "3"
 
 
 def test_a_lesson_is_walked_by_keyboard(server: Server, page: Page) -> None:

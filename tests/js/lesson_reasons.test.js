@@ -64,6 +64,13 @@ test("lesson 4: at the best C the right grade costs NDCG, as its arrow stops bef
   assert.deepEqual([scene.facts().best, scene.facts().lower], [best, lower]);
 });
 
+test("lesson 6: the sentences of the reveal have their last numbers from the start", () => {
+  const { scene } = shown("kernel", 2, [0, 56, 68, 130, 257, 130, 68, 56, 0]), last = scene.facts();
+  scene.train(-2);
+  assert.notEqual(scene.model.training.toFixed(2), (last.training / 100).toFixed(2));
+  for (const name of ["training", "validation", "bumps", "gap"]) assert.equal(scene.facts()[name], last[name]);
+});
+
 test("lesson 6: the numbers of the cross are those of its figure, and their sum is its score", () => {
   const { scene, of } = shown("kernel", 3), { height, s, part, lifts, sinks, score } = scene.facts();
   const { map, weights } = scene.model, at = (key) => [Number(of(`over ${key}`).cx), Number(of(`over ${key}`).cy)];
@@ -94,19 +101,24 @@ test("lesson 7: the mix of a document is as similar to each landmark, and gives 
   }
 });
 
-test("lesson 7: W is beside its inverse, a row of which gives a share", () => {
+test("lesson 7: a share is a similarity without what the other shares bring", () => {
   for (const chosen of [[3, 20, 35], [0, 5, 39], [18, 20, 22]]) {
-    const W = nystroem.similarities(chosen), rows = nystroem.inverseOf(chosen);
-    const { tables, one, other, row: at, worked, ...found } = shown("nystroem", 3, chosen).scene.facts();
-    rows.forEach((row, i) => rows.forEach((_, j) => (
-      close(row.reduce((sum, weight, k) => sum + weight * W[k][j], 0), Number(i === j)))));
-    const lines = tables.split("\n").map((line) => line.split(/\s+/).filter(Boolean).map(asNumber));
-    lines.forEach((line, i) => [...W[i], ...rows[i]].forEach((weight, j) => (
-      close(weight, line[j], Math.abs(weight) < 9.95 ? 0.0051 : 0.051))));
-    const [sum, share] = worked.split(" = "), told = found[`s${at}`];
-    if (share) assert.equal(evaluated(sum).toFixed(2), told.replace("−", "-"), "as shown");
-    else assert.ok(worked === told && Math.max(...rows.flat()) > 5, "large numbers of W⁻¹ lack digits");
-    assert.ok(W.every((row, a) => row.every((weight, b) => a === b || weight <= W[one - 1][other - 1])));
+    const W = nystroem.similarities(chosen), { tables, one, other, x, row, others, worked, ...found } = (
+      nystroem.example(chosen));
+    const lines = tables.split("\n").map((line) => line.split(/\s+/).map(asNumber));
+    lines.forEach((line, i) => W[i].forEach((weight, j) => close(weight, line[j], 0.0051)));
+    const [sum, share] = worked.split(" = "), told = found[`s${row}`], [i, j] = others.split(" and ").map(Number);
+    assert.deepEqual([row, i, j].sort(), [1, 2, 3]);
+    if (share) {
+      const [first, ...rest] = sum.split(/ [−+] /), factors = rest.map((part) => part.split(" × ").map(asNumber));
+      close(asNumber(first), data.KERNEL[x * data.N + chosen[row - 1]], 0.0051);
+      factors.forEach(([s, weight], k) => {
+        close(weight, W[row - 1][[i, j][k] - 1], 0.0051);
+        close(Math.abs(asNumber(found[`s${[i, j][k]}`])), s);
+      });
+      assert.equal(evaluated(sum.replace(first, `${first} × 1`)).toFixed(2), told.replace("−", "-"), "as shown");
+    } else assert.ok(worked === told && Math.max(...nystroem.inverseOf(chosen).flat()) > 5, "large shares lack digits");
+    assert.ok(W.every((line, k) => line.every((weight, l) => k === l || weight <= W[one - 1][other - 1])));
   }
 });
 

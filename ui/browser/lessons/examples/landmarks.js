@@ -39,9 +39,6 @@ export function inverseOf(chosen) {
   return chosen.map((_, k) => [...solveCholesky(root, m, Float64Array.from(chosen, (_one, l) => Number(l === k)))]);
 }
 
-const WIDE = 5; // letters of a number of W⁻¹
-const short = (value) => number(value, Math.max(0, 3 - Math.max(1, Math.abs(value).toFixed(0).length)));
-
 // The two most similar landmarks, from 1.
 export function nearest(W) {
   const [k, l] = [[0, 1], [0, 2], [1, 2]].reduce((a, b) => (W[b[0]][b[1]] > W[a[0]][a[1]] ? b : a));
@@ -55,35 +52,38 @@ const dot = (a, b) => a.reduce((sum, value, k) => sum + value * b[k], 0);
 const sumOf = (factors) => factors.reduce((sum, [a, b]) => sum + asNumber(a) * asNumber(b), 0);
 
 // One cell of K̃ as a mix: document x is a sum of shares of the landmarks, and its similarity to z the same sum of
-// their similarities to z. The shares are W⁻¹ times the similarities of x to the landmarks. Documents from 0.
-function mixOf(chosen, inverse, x, z) {
+// their similarities to z. The shares are W⁻¹ times the similarities of x to the landmarks: each is such a similarity
+// minus what the other shares bring to it. Documents from 0.
+function mixOf(chosen, W, inverse, x, z) {
   const [ofX, ofZ] = [x, z].map((i) => chosen.map((landmark) => data.KERNEL[i * data.N + landmark]));
   const shares = inverse.map((row) => dot(row, ofX)), K = data.KERNEL[x * data.N + z];
   const [cell, without] = [shares, ofX].map((mix) => dot(mix, ofZ)); // with W⁻¹, and without it
   const told = shares.map((share) => number(share)), factors = told.map((share, k) => [share, number(ofZ[k])]);
   const changes = shares.map((share, k) => Math.abs(share - ofX[k])), row = changes.indexOf(Math.max(...changes));
-  const own = inverse[row].map((value, k) => [short(value), number(ofX[k])]);
+  const others = [0, 1, 2].filter((k) => k !== row);
+  const own = [[number(ofX[row]), "1"], ...others.map((k) => [number(-asNumber(told[k])), number(W[row][k])])];
   const plain = ofX.map((similar, k) => [number(similar), number(ofZ[k])]);
   const adds = (list, sum) => number(sumOf(list)) === sum;
-  const right = adds(factors, number(cell)) + adds(plain, number(without)) + adds(own, told[row]); // as shown
+  const exact = adds(own, told[row]); // large shares lack digits
+  const right = adds(factors, number(cell)) + adds(plain, number(without)) + exact; // as shown
   const second = shares.map((share, k) => Math.abs(share * ofZ[k])).sort((a, b) => b - a)[1];
   const near = Math.abs(cell - K), shows = Math.abs(without - K) - near + Math.min(second, 0.1);
-  const worked = adds(own, told[row]) ? `${added(own)} = ${told[row]}` : told[row]; // large W⁻¹ lacks digits
+  const worked = exact ? `${added(own).replace(" × 1", "")} = ${told[row]}` : told[row];
   const score = shows - (near < 0.05 ? 0 : 10) + 100 * right;
-  return { x, z, K, told, factors, plain, row: row + 1, worked, cell, without, score };
+  const named = others.map((k) => k + 1).join(" and ");
+  return { x, z, K, told, factors, plain, row: row + 1, others: named, worked, cell, without, score };
 }
 
 // The cell of the example: its shown numbers add up, K̃ is near K, and without W⁻¹ it would be farthest from it.
 export function example(chosen) {
   const others = Array.from({ length: data.N }, (_, i) => i).filter((i) => !chosen.includes(i));
-  const inverse = inverseOf(chosen), all = others.flatMap((x) => (
-    others.filter((z) => z !== x).map((z) => mixOf(chosen, inverse, x, z))));
+  const W = similarities(chosen), inverse = inverseOf(chosen), all = others.flatMap((x) => (
+    others.filter((z) => z !== x).map((z) => mixOf(chosen, W, inverse, x, z))));
   const best = all.reduce((a, b) => (b.score > a.score ? b : a));
-  const W = similarities(chosen), wide = (value) => short(value).padStart(WIDE, "\u2007");
-  const lines = inverse.map((row, k) => [W[k].map((value) => number(value)), row.map(wide)]);
-  const tables = lines.map((line) => line.map((one) => one.join("\u2002")).join("\u2003")).join("\n");
+  const tables = W.map((row) => row.map((value) => number(value)).join("\u2002")).join("\n");
   const [s1, s2, s3] = best.told, told = { sum: best.cell, inK: best.K, without: best.without };
-  const sums = { mixed: added(best.factors), plain: added(best.plain), row: best.row, worked: best.worked };
-  return { x: best.x, z: best.z, s1, s2, s3, ...sums, tables,
+  const sums = { mixed: added(best.factors), plain: added(best.plain) };
+  const { x, z, row, worked } = best;
+  return { x, z, row, worked, others: best.others, s1, s2, s3, ...sums, tables,
     ...Object.fromEntries(Object.entries(told).map(([name, value]) => [name, number(value)])), ...nearest(W) };
 }

@@ -126,7 +126,7 @@ export class Paint {
     if (event.button === 0) this.pressed = element?.dataset.grip;
     if (!grip || event.button > 0) return;
     this.svg.setPointerCapture(event.pointerId);
-    element.focus({ preventScroll: true });
+    this.focus(grip.focus ?? element.dataset.grip); // of a slider's track its knob, which takes keys
     this.held = grip;
     this.began = this.at(event);
     grip.drag?.(...this.began);
@@ -143,7 +143,8 @@ export class Paint {
   key(event) {
     const grip = this.grips.get(event.target.dataset?.grip);
     if (!grip || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in ARROWS && grip.nudge) {
+    if (grip.ends?.[event.key]) grip.ends[event.key]();
+    else if (event.key in ARROWS && grip.nudge) {
       const by = event.shiftKey ? FAR : 1;
       grip.nudge(...ARROWS[event.key].map((one) => one * by));
     } else if (event.key in ARROWS && grip.among) {

@@ -166,13 +166,13 @@ export function drawSlider(paint, key, { x, y, width }, slider) {
   paint.grip("grips", `${key} track`, "rect", {
     x: x - 14, y: y + 8, width: width + 28, height: 32, class: "reach", role: null, tabindex: null,
     style: "stroke:none",
-  }, { drag: (px) => move(nearest(places, px)) });
+  }, { drag: (px) => move(nearest(places, px)), focus: key });
   paint.grip("grips", key, "circle", {
     cx: places[at], cy: y + 24, r: 12, class: "knob", "aria-label": name,
     style: styled({ fill: colour, "pointer-events": "none" }),
   }, {
     value: { now: at, low: 0, high: last, text: text(values[at]) },
-    nudge: (right, up) => move(at + right + up),
+    nudge: (right, up) => move(at + right + up), ends: { Home: () => move(0), End: () => move(last) },
   });
 }
 

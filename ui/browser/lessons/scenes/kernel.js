@@ -23,6 +23,7 @@ export const cellsOf = (rows) => rows.flatMap((bits) => Array.from({ length: SID
 export const curves = once(() => data.EXPONENTS.map((exponent) => ({ exponent, ...data.trained(2 ** exponent) })));
 const bestArrow = once(data.bestArrow);
 const percent = (share) => number(100 * share, 0);
+const end = once(() => data.trained(2 ** TRAINED)); // of the reveal: its numbers stand from the start
 
 export const kernelScene = (stage) => new Kernel(stage);
 
@@ -61,7 +62,8 @@ class Kernel extends Scene {
     const painted = this.cells.filter(Boolean).length;
     const found = { right, pairs, arrow: percent(share), best: percent(bestArrow()), painted };
     if (step >= REVEAL) {
-      const { training, validation, weights } = this.model, own = data.paintedShare(this.cells, SIDE, EXTENT);
+      const { training, validation, weights } = step === REVEAL ? end() : this.model;
+      const own = data.paintedShare(this.cells, SIDE, EXTENT);
       const difference = Math.round(100 * own.training) - Math.round(100 * training);
       Object.assign(found, {
         training: percent(training), validation: percent(validation), own: percent(own.training),
