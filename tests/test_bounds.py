@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rankviz.common.bounds import ENVIRONMENT, SETS, Bounds, bounds
+from rankviz.common.bounds import ENVIRONMENT, SETS, Bounds, bounds, room_for
 from rankviz.common.errors import SettingError
 
 
@@ -58,3 +58,14 @@ def test_neither_a_set_nor_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, "klass")
     with pytest.raises(SettingError, match="neither own or class nor a file to read"):
         bounds()
+
+
+def test_the_last_tenth_of_a_room_is_for_those_who_have_little() -> None:
+    assert room_for(500, 1000, [10, 0]) == 400
+    assert room_for(100, 1000, [0, 4]) == 6
+    assert room_for(-50, 1000, [10]) < 0
+    assert room_for(50, 1000, []) == 50
+    left = 1e6
+    for _ in range(60):
+        left -= room_for(int(left), 10_000_000, [0])
+    assert 1 / 75 < left / 1e7 < 1 / 70

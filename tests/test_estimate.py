@@ -245,9 +245,14 @@ def test_words() -> None:
     other = estimate(SPEC.but(seed=1), SHAPE, RATES)
     assert total_in_words([one, other]) == f"about {in_words(2 * one.seconds)} and {megabytes(one.bytes)}"
     exact = estimate(SPEC.exact(), SHAPE, RATES, 1e9)
-    share = f"({in_words(exact.seconds)} for the exact kernel, kernel stored in float64)"
+    stored = f"kernel stored in float64, hard Newton steps take up to {megabytes(exact.more)} more"
+    share = f"({in_words(exact.seconds)} for the exact kernel, {stored})"
     assert total_in_words([one, exact]).endswith(share)
-    assert total_in_words([exact]).endswith(" MB (kernel stored in float64)")
+    assert total_in_words([exact]).endswith(f" MB ({stored})")
+    assert str(exact).endswith(f" MB ({stored})")
+    plain = estimate(SPEC.exact().but(preconditioner="none"), SHAPE, RATES, 1e9)
+    assert str(plain).endswith(" MB (kernel stored in float64)")
+    assert total_in_words([exact, plain]).endswith(f" MB ({stored})")
     assert total_in_words([]) == "about 0.1 s and 1 MB"
 
 

@@ -128,8 +128,8 @@ def test_a_plan_says_what_more_landmarks_may_take() -> None:
     plan = RankSVM(feature_map="exact").plan(data)
     n = data.n_documents
     assert plan.more == preconditioner_bytes(n, n) - preconditioner_bytes(n, first_landmarks(n))
-    assert plan.words.endswith(f"Hard Newton steps take up to {megabytes(plan.more)} more.")
-    assert "Hard" not in RankSVM(n_components=5).plan(data).words
+    assert plan.words.endswith(f"; hard Newton steps take up to {megabytes(plan.more)} more.")
+    assert "hard" not in RankSVM(n_components=5).plan(data).words
 
 
 def test_the_old_preconditioner_is_freed_before_a_larger_one_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -84,6 +85,22 @@ class Bounds:
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
                 raise SettingError(f"{field.name} is {value!r}; it should be a positive number")
+
+
+RESERVED = 0.1
+"""Share of a room for those who, with all from their address, have little."""
+FOR_FEW = ", the last tenth for those who have little"
+
+
+def room_for(left: int, most: int, held: Sequence[int]) -> float:
+    """Return how many of the bytes left of `most` one may take, who holds so many alone and by address.
+
+    The last tenth is for who will hold at most left² / `most`: 1 % of the room while 10 % is left, and 0.01 %
+    while 1 % is left. So n addresses that take all they can leave about 1 / (n + 10) of the room. Without
+    limits of their own they may take all.
+    """
+    last = RESERVED * most
+    return max(left - last, max(0, min(left, last)) ** 2 / most - max(held)) if held else left
 
 
 SETS = {

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import platformdirs
 
-from rankviz.common.bounds import bounds
+from rankviz.common.bounds import FOR_FEW, bounds, room_for
 from rankviz.common.errors import DataError
 from rankviz.common.files import NO_ROOM, locked
 from rankviz.common.memory import megabytes
@@ -30,8 +30,6 @@ STALE_SECONDS = 3600
 """Age beyond which a half-written upload belongs to a dead process."""
 KEEP_DAYS = 30
 """A visitor's uploads are removed this many days after the last visit."""
-RESERVED = 0.1
-"""Share of the room of all visitors for those who, with all from their address, hold little."""
 LOCK, ADDRESS = ".lock", "address"
 _FEWER = "Upload fewer folds, or use a data folder"
 
@@ -206,22 +204,13 @@ def room_left(root: Path) -> Room:
     shares = (given.upload_bytes_each, own_bytes), (given.upload_bytes_address, near_bytes)
     held = [size for most, size in shares if most < given.upload_bytes]
     of_all = Room(
-        _left_of_all(given.upload_bytes, max(held, default=None)),
+        room_for(given.upload_bytes - folder_bytes(uploads_folder()), given.upload_bytes, held),
         f"more than {megabytes(given.upload_bytes)} with the uploads of all visitors"
-        + (", the last tenth for those who have little" if held else ""),
+        + (FOR_FEW if held else ""),
         f"{_FEWER}, remove an earlier upload, or try again later: data sets go when their visitor removes "
         f"them, or was last here {KEEP_DAYS} days ago.",
     )
     return min(own, near, of_all, key=lambda room: room.left)
-
-
-def _left_of_all(most: int, held: int | None) -> float:
-    """Return the bytes that are left of `most` for who holds so many; without limits of their own, all.
-
-    The last tenth is for who will hold at most left² / `most`: see `rankviz/store/room.py`.
-    """
-    left, last = most - folder_bytes(uploads_folder()), RESERVED * most
-    return left if held is None else max(left - last, min(left, last) ** 2 / most - held)
 
 
 def _of_same_address(root: Path) -> list[Path]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankviz.common.arrays import FloatArray, IntArray
+from rankviz.common.memory import megabytes
 from rankviz.common.parallel import product
 from rankviz.common.progress import Progress, Report, silent
 from rankviz.features.kernel_base import Kernel, mean_diagonal, needed
@@ -67,6 +68,11 @@ def growth_bytes(n: int, spare: float) -> int:
     """Return the bytes that more landmarks may take beside the first ones', of `spare` bytes."""
     first, most = first_landmarks(n), most_landmarks(n, spare)
     return preconditioner_bytes(n, most) - preconditioner_bytes(n, first)
+
+
+def growth_words(more: int) -> str:
+    """Say how many bytes more landmarks may take; "" for none."""
+    return f"hard Newton steps take up to {megabytes(more)} more" if more else ""
 
 
 @dataclass(frozen=True, eq=False)

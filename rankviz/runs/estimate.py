@@ -25,7 +25,7 @@ from rankviz.features.kernel_matrix import planned_matrix
 from rankviz.features.kernels import usual_kernel
 from rankviz.features.registry import FEATURE_MAP, KERNEL, N_COMPONENTS
 from rankviz.learning.feature_space import CLOSED_FORM_COLUMNS, document_flops, pairs_to_sample
-from rankviz.learning.kernel_space import first_landmarks
+from rankviz.learning.kernel_space import first_landmarks, growth_bytes, growth_words
 from rankviz.learning.losses import LOSS, LOSSES
 from rankviz.learning.memory import TrainingSizes, check_fits, default_budget
 from rankviz.learning.pairs import count_pairs, grade_codes
@@ -211,6 +211,8 @@ class Estimate:
         True if the method or solver declares nothing about its work.
     need : int
         The part of `bytes` that training cannot do without.
+    more : int
+        Further bytes that an exact kernel may take if its Newton systems are hard to solve.
     """
 
     spec: RunSpec
@@ -222,6 +224,7 @@ class Estimate:
     spare: int = 0
     guess: bool = False
     need: int = 0
+    more: int = 0
 
     @property
     def seconds(self) -> float:
@@ -234,7 +237,7 @@ class Estimate:
         return KERNEL_OVERHEAD if self.sizes.kind.is_exact else OVERHEAD
 
     def __str__(self) -> str:
-        notes = ", ".join(filter(None, (self.storage, GUESS if self.guess else "")))
+        notes = ", ".join(filter(None, (self.storage, growth_words(self.more), GUESS if self.guess else "")))
         return f"about {in_words(self.seconds)} and {megabytes(self.bytes)}{f' ({notes})' if notes else ''}"
 
 
@@ -260,9 +263,10 @@ def estimate(
         stages = {name: s * (spec.share if name in LEARNED else 1.0) for name, s in stages.items()}
         return Estimate(spec, shape, sizes, stages, size, storage, copy, work.guess, need)
     words, matrix = planned_matrix(shape.n, budget - sizes.bytes)
+    more = growth_bytes(shape.n, budget - sizes.bytes - matrix) if work.preconditioned else 0
     stages = _kernel_stages(shape, sizes, work, rates, matrix)
     size = data + max(sizes.bytes + matrix, 8 * evaluation)
-    return Estimate(spec, shape, sizes, stages, size, words, guess=work.guess, need=sizes.bytes)
+    return Estimate(spec, shape, sizes, stages, size, words, guess=work.guess, need=sizes.bytes, more=more)
 
 
 def _planned(spec: RunSpec, shape: Shape, sizes: TrainingSizes, budget: float) -> tuple[int, int, str]:
@@ -302,7 +306,12 @@ def total_in_words(estimates: Sequence[Estimate]) -> str:
     exact = [e for e in estimates if e.sizes.kind.is_exact]
     if exact:
         part = f"{in_words(total_seconds(exact))} for the exact kernel, "
-        notes = [(part if len(exact) < len(estimates) else "") + exact[0].storage, *notes]
+        hard = growth_words(max(e.more for e in exact))
+        notes = [
+            (part if len(exact) < len(estimates) else "") + exact[0].storage,
+            *filter(None, [hard]),
+            *notes,
+        ]
     return f"{words} ({', '.join(notes)})" if notes else words
 
 

@@ -30,7 +30,7 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import LARGEST_DOUBLE, planned_matrix
 from rankviz.features.maps import FittedMap
 from rankviz.features.operator import Basis, FeatureOperator, IdentityBasis
-from rankviz.learning.kernel_space import growth_bytes
+from rankviz.learning.kernel_space import growth_bytes, growth_words
 from rankviz.learning.loss_facts import AnyLoss
 from rankviz.learning.losses import loss_of
 from rankviz.learning.memory import PAIR_BYTES, TrainingSizes, largest_fitting, too_large, training_sizes
@@ -326,8 +326,8 @@ class Plan:
         parts = f"{megabytes(self.documents)} of it for the documents"
         parts = parts if self.documents else "the documents stay in their file"
         storage = self.kernel or self.storage.words
-        hard = f" Hard Newton steps take up to {megabytes(self.more)} more." if self.more else ""
-        return f"{pieces}, {storage}: about {megabytes(self.total)} of memory, {parts}.{hard}"
+        plan = f"{pieces}, {storage}: about {megabytes(self.total)} of memory, {parts}"
+        return "; ".join(filter(None, (plan, growth_words(self.more)))) + "."
 
 
 def plan_for(

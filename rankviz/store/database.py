@@ -20,6 +20,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+
 from rankviz.common.errors import DataError, SettingError
 from rankviz.store.damage import mend
 from rankviz.store.environment import default_folder
@@ -38,6 +40,8 @@ MEND_SECONDS = 10.0
 """Shortest time between two searches for damaged rows, in seconds."""
 AWAY_SECONDS = 3.0
 """Seconds without new attempts after a server failed to answer."""
+RETURN_SECONDS = 3.0
+"""Longest wait for connections in use whose log is lost, in seconds."""
 Result = TypeVar("Result")
 
 
@@ -66,6 +70,24 @@ class DamagedText(StoreOutOfReach):
     """A text that is not UTF-8."""
 
 
+class _Pool(QueuePool):
+    """Connections of one generation: after `dispose`, those in use are closed when they come back."""
+
+    _disposed = False
+
+    def dispose(self) -> None:
+        """Close the idle connections."""
+        self._disposed = True
+        super().dispose()
+
+    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
+        if self._disposed:
+            record.close()
+        super()._do_return_conn(record)
+        if self._disposed and record.dbapi_connection is not None:  # disposed of in between
+            self.dispose()
+
+
 class Database:
     """A database with the tables of the run store, which are made when it is first opened.
 
@@ -85,9 +107,10 @@ class Database:
     def __init__(self, url: str | os.PathLike[str] | None = None) -> None:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
-        self._open = set[sqlite3.Connection]()
-        self.engine = self._opened()
         self._log = self.file and self.file.with_name(f"{self.file.name}-wal")
+        self._open = dict[sqlite3.Connection, "tuple[int, int] | None"]()  # with its log
+        self._lost, self._all_saved, self._wait_until = False, True, math.inf
+        self.engine = self._opened()
         self.notice = ""
         self._logged, self._held = cast("tuple[int, int] | None", None), cast("int | None", None)
         self._mended, self._found, self._mending_lock = -math.inf, "", Lock()
@@ -123,7 +146,7 @@ class Database:
         if self.file is not None:
             with contextlib.suppress(OSError):  # opening the database reports the error
                 self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            options["connect_args"] = {"timeout": BUSY_SECONDS}
+            options |= {"connect_args": {"timeout": BUSY_SECONDS}, "poolclass": _Pool}
         else:
             options |= {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
         try:
@@ -136,10 +159,27 @@ class Database:
             raise StoreOutOfReach("The address of the database cannot be read.") from None
         if self.file is not None:
             event.listen(engine, "connect", _prepare_sqlite)
-            event.listen(engine, "connect", lambda connection, _: self._open.add(connection))
-            event.listen(engine, "close", lambda connection, _: self._open.discard(connection))
+            event.listen(
+                engine, "connect", lambda connection, _: self._open.update({connection: _identity(self._log)})
+            )
+            event.listen(engine, "close", self._close)
             event.listen(engine, "begin", _begin_at_once)
         return engine
+
+    def _close(self, connection: sqlite3.Connection, _: object) -> None:
+        """Close a connection; if its log is lost, first write into the file what only it sees."""
+        try:
+            if self._open.get(connection) != _identity(self._log):
+                self._lost, self._all_saved = True, False
+                with contextlib.suppress(sqlite3.Error):
+                    _, frames, saved = connection.execute("PRAGMA wal_checkpoint").fetchone()
+                    self._all_saved = frames == saved
+            connection.close()  # SQLAlchemy does it after this event
+        finally:
+            self._open.pop(connection, None)
+            if not self._open and not self._all_saved:
+                self._tell(LOST)
+                self._all_saved = True
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -212,20 +252,50 @@ class Database:
             return
         with self._following:  # looks again: another thread may have done it
             log, replaced = _identity(self._log), _identity(self.file) != self._here
-            if log and not replaced:
+            self._lost |= any(theirs != log for theirs in list(self._open.values()))
+            if log and not replaced and not self._lost:
                 self._hold_log()
-            elif self._logged or replaced:
+            elif self._logged or replaced or self._lost:
                 # one was moved away: what follows would go into a file without a name, or without tables
                 if replaced:
                     self._leave_connections()
                 else:
-                    self._close_connections()
+                    self._end_generation()
                 found = prepare(self.engine, self.file, self._drop_old_log if replaced else None)
                 self.notice = found or self.notice
                 self._let_log_go()
-                self._here = _identity(self.file)
+                self._here, self._lost = _identity(self.file), False
                 if replaced:
                     self._tell(REPLACED)
+
+    def _end_generation(self) -> None:
+        """Close all connections, also used ones once they return. Wait for other programs if the log is lost.
+
+        All connections to a file share an index of its log. A new one would look for frames of the lost log
+        in the next log, so only a program that is alone begins it. Raises `StoreOutOfReach` if others stay;
+        only the first request waits.
+        """
+        self._wait_until = min(self._wait_until, time.monotonic() + RETURN_SECONDS)
+        while True:
+            self._close_connections()
+            if not self._open and (not self._lost or _identity(self._log) or self._alone()):
+                self._wait_until = math.inf
+                return
+            if time.monotonic() > self._wait_until:
+                raise StoreOutOfReach(f"{REMOVED} Try again in a moment. If it stays so, {_OTHERS}.")
+            time.sleep(0.01)
+
+    def _alone(self) -> bool:
+        """Return True if nobody has the file open."""
+        address = f"{cast(Path, self.file).as_uri()}?mode=rw"
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(address, timeout=0, uri=True)) as one,
+        ):
+            one.execute("PRAGMA locking_mode=EXCLUSIVE")
+            one.execute("PRAGMA schema_version")
+            return True
+        return False
 
     def _leave_connections(self) -> None:
         """Leave the connections to a replaced file open for ever.
@@ -359,7 +429,9 @@ class Database:
                     cursor.execute("PRAGMA data_version")  # rises when another connection commits
                     return self._watch, cursor.fetchone()
             except sqlite3.Error as error:
-                self._watch = None  # open a new one next time
+                if self._watch is not None:
+                    self._watch.invalidate()
+                    self._watch = None  # open a new one next time
                 raise StoreOutOfReach(self._sentence(error)) from None
 
     def close(self) -> None:
@@ -368,12 +440,16 @@ class Database:
         self._let_log_go()
 
     def _close_connections(self) -> None:
-        """Close all connections; the next request opens new ones, with the rights and files of that time."""
+        """Close all connections, those in use when they come back; the next request opens new ones.
+
+        They have the rights and files of that time.
+        """
         with self._lock:
             if self._watch is not None:
                 self._watch.close()
                 self._watch = None
-        self.engine.dispose()
+            # two threads here at once would leave a pool of a third one, whose connections nobody closes
+            self.engine.dispose()
 
 
 _DAMAGE = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -385,6 +461,7 @@ _UNSOUND = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _SPACE = "free space there"
 _RIGHTS = "see who may write to it and to its folder, and to its -wal and -shm files if there are any"
 _COPY = "put a copy of it back, or move it away, so that a new one is made"
+_OTHERS = "end other programs that use it"
 _SQLITE = {
     "SQLITE_FULL": ("its disk is full", _SPACE),
     "SQLITE_READONLY": ("it may not be written to", _RIGHTS),
@@ -394,12 +471,15 @@ _SQLITE = {
     "SQLITE_CORRUPT": ("the file is damaged", _COPY),
     "SQLITE_BUSY": ("others write to it all the time", "see what they are"),
     "SQLITE_IOERR_WRITE": ("its disk cannot be written to", _SPACE),
+    "SQLITE_IOERR_SHORT_READ": ("its -wal file was removed while it was in use", _OTHERS),
 }
 """SQLite error name -> its cause in words, and the remedy."""
 REPLACED = (
     "The database of runs was deleted or replaced while the app ran: the runs in it are gone. Who runs "
     "the app can put a copy of it back."
 )
+REMOVED = "The -wal file of the database of runs was removed while it was in use."
+LOST = f"{REMOVED} The latest runs may be gone."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])
 
 
@@ -443,6 +523,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
         cursor.execute("PRAGMA synchronous=NORMAL")
         with contextlib.suppress(sqlite3.OperationalError):  # a read-only file keeps its mode
             cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA schema_version")  # opens the log
 
 
 def _begin_at_once(connection: Connection) -> None:

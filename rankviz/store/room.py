@@ -35,7 +35,7 @@ from sqlalchemy import (
     update,
 )
 
-from rankviz.common.bounds import bounds
+from rankviz.common.bounds import FOR_FEW, RESERVED, bounds, room_for
 from rankviz.common.memory import megabytes
 from rankviz.store.study import IMPORTED, OPEN, StoreError
 from rankviz.store.tables import (
@@ -77,8 +77,6 @@ SPARE = 0.05
 
 IMPORTS = 0.5
 """Share of the room that imported runs may take: files cost nothing to make, and a star keeps their runs."""
-RESERVED = 0.1
-"""Share of the room for those who have little."""
 
 
 def make_room(
@@ -103,8 +101,10 @@ def make_room(
                 "on the Runs page, or ask who runs the app for more room (run_bytes)."
             )
     size = total_bytes(connection) + needed
-    if size >= (1 - RESERVED) * most and _has_much(connection, owner, needed, most - size):
-        most, last = int((1 - RESERVED) * most), ", the last tenth for those who have little"
+    if size >= (1 - RESERVED) * most:
+        theirs = [total_bytes(connection, one.group) for one in _shares(connection, owner)]
+        if theirs and needed > room_for(most - size + needed, most, theirs):
+            most, last = int((1 - RESERVED) * most), FOR_FEW
     if size >= most and forget_deleted(connection):
         size = total_bytes(connection) + needed
     if not _has_room(connection, size, most, _removable(owner), remove_runs):
@@ -113,16 +113,6 @@ def make_room(
             "other visitors and younger than a day, or were starred, tagged, noted, shared or made in a "
             "sweep. Delete some on the Runs page, or ask who runs the app for more room (run_bytes)."
         )
-
-
-def _has_much(connection: Connection, owner: str, needed: int, left: int) -> bool:
-    """Return True if an owner, or all from their address, would hold more than left² / `run_bytes`.
-
-    That is 1 % of the room while 10 % is left, and 0.01 % while 1 % is left. So n addresses that take all
-    they can leave 1 / (n + 10) of the room.
-    """
-    most = max(0, left) ** 2 / bounds().run_bytes
-    return any(total_bytes(connection, one.group) + needed > most for one in _shares(connection, owner))
 
 
 def make_room_and_share(connection: Connection, owner: str, needed: int = 0) -> None:

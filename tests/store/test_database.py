@@ -2,8 +2,12 @@
 
 import os
 import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -11,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from rankviz import RunRecord, RunSpec
 from rankviz.store import Database, RunStore, StoreOutOfReach, database, default_url
-from rankviz.store.database import ENVIRONMENT, REPLACED, UNSOUND
+from rankviz.store.database import ENVIRONMENT, LOST, REPLACED, UNSOUND
 
 SECRET = "postgresql://walter:hunter2@127.0.0.1:1/runs"
 
@@ -151,6 +155,132 @@ def test_a_removed_log_loses_no_run(tmp_path: Path, made: dict[RunSpec, RunRecor
     again = RunStore(file)
     assert len(again.listing.seen_by("me")) == 2
     again.close()
+    store.close()
+
+
+def test_a_log_removed_while_threads_use_it_loses_no_run(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, (first, second, third, *_) = tmp_path / "runs.sqlite", made.values()
+    store = RunStore(file)
+    store.records.keep([first], "me")
+    with closing(sqlite3.connect(file)) as other:  # of nobody who follows the log
+        other.execute("PRAGMA wal_checkpoint")
+    store.records.keep([second], "me")
+    used, returned = [Event() for _ in range(3)], Event()
+
+    def use(mine: Event) -> None:
+        with store.database.reading() as connection:
+            connection.exec_driver_sql("SELECT digest FROM runs")
+            mine.set()
+            returned.wait(60)
+
+    with ThreadPoolExecutor(8) as threads:
+        users = [threads.submit(use, mine) for mine in used]
+        assert all(mine.wait(60) for mine in used)
+        file.with_name("runs.sqlite-wal").unlink()
+        monkeypatch.setattr(database, "RETURN_SECONDS", 0.05)
+        with pytest.raises(StoreOutOfReach, match=r"was removed while it was in use\. Try again in a moment"):
+            store.listing.seen_by("me")
+        monkeypatch.setattr(store.database, "_wait_until", time.monotonic() + 60)
+        waiting = [threads.submit(store.listing.seen_by, "me") for _ in range(3)]
+        kept = threads.submit(store.records.keep, [third], "me")
+        returned.set()
+        assert [user.result() for user in users] == [None] * 3
+        assert kept.result() == 1
+        both = {first.spec.hash, second.spec.hash}
+        assert all(both <= set(one.result().index) for one in waiting)
+        assert all(len(threads.submit(store.listing.seen_by, "me").result()) == 3 for _ in range(8))
+    assert (store.database.check(), store.database.notice) == ("", "")
+    store.close()
+    again = RunStore(file)
+    assert len(again.listing.seen_by("me")) == 3
+    again.close()
+
+
+def test_no_store_begins_a_log_while_another_one_has_the_lost_log(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, (first, second, third, *_) = tmp_path / "runs.sqlite", made.values()
+    app, worker = RunStore(file), RunStore(file)
+    app.records.keep([first], "me")
+    worker.records.keep([second], "me")
+    begun = time.monotonic()
+    for _ in range(2):
+        file.with_name("runs.sqlite-wal").unlink()
+        for seconds in (0.05, 60):  # only the first request waits
+            monkeypatch.setattr(database, "RETURN_SECONDS", seconds)
+            with pytest.raises(StoreOutOfReach, match="Try again in a moment"):
+                app.records.keep([third], "me")
+        assert len(worker.listing.seen_by("me")) == 2
+        assert len(app.listing.seen_by("me")) == 2
+    assert time.monotonic() < begun + 60
+    app.records.keep([third], "me")
+    for store in (app, worker):
+        assert len(store.listing.seen_by("me")) == 3
+        assert (store.database.check(), store.database.notice) == ("", "")
+        store.close()
+
+
+def test_a_run_that_is_lost_with_the_log_is_said(
+    tmp_path: Path,
+    made: dict[RunSpec, RunRecord],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    file, (first, second, *_) = tmp_path / "runs.sqlite", made.values()
+    store = RunStore(file)
+    store.records.keep([first], "me")
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM runs").fetchall()  # lets no later run into the file
+        store.records.keep([second], "me")
+        file.with_name("runs.sqlite-wal").unlink()
+        monkeypatch.setattr(database, "RETURN_SECONDS", 0.05)
+        with pytest.raises(StoreOutOfReach, match=r"was removed while it was in use\. Try again in a moment"):
+            store.listing.seen_by("me")
+    assert first.spec.hash in store.listing.seen_by("me").index
+    assert store.database.notice == LOST
+    assert [record.message for record in caplog.records] == [LOST]
+    store.close()
+
+
+def test_a_broken_connection_that_watches_is_closed_at_once(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.sqlite")
+    store.database.state()
+    assert store.database._watch is not None
+    broken = store.database._watch.dbapi_connection
+    with store.database.reading():  # keeps the log
+        broken.close()
+        with pytest.raises(StoreOutOfReach) as caught:
+            store.database.state()
+        assert broken not in store.database._open, caught
+    assert store.database.state()
+    store.close()
+
+
+def test_no_connection_stays_open_after_threads_that_use_and_check_the_file(tmp_path: Path) -> None:
+    """Two checks at once left a pool whose connections nobody closed."""
+    store, faults = RunStore(tmp_path / "runs.sqlite"), list[Exception]()
+
+    def use(work: Callable[[], object]) -> None:
+        try:
+            for _ in range(5):
+                work()
+        except Exception as error:
+            faults.append(error)
+
+    works = [store.database.check, store.database.state, store.studies.every, lambda: store.studies.of("me")]
+    for _ in range(10):
+        threads = [Thread(target=use, args=[work]) for work in 4 * works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not faults
+    assert len(store.database._open) <= 6, "five of the pool, and the one that watches"
+    store.database._close_connections()
+    assert not store.database._open
     store.close()
 
 
