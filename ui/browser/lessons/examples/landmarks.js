@@ -69,7 +69,8 @@ function mixOf(chosen, W, inverse, x, z) {
   const second = shares.map((share, k) => Math.abs(share * ofZ[k])).sort((a, b) => b - a)[1];
   const near = Math.abs(cell - K), shows = Math.abs(without - K) - near + Math.min(second, 0.1);
   const worked = exact ? `${added(own).replace(" × 1", "")} = ${told[row]}` : told[row];
-  const score = shows - (near < 0.05 ? 0 : 10) + 100 * right;
+  const twice = number(cell) === number(ofX[row]); // two things with one number
+  const score = shows - (near < 0.05 ? 0 : 10) - (twice ? 5 : 0) + 100 * right;
   const named = others.map((k) => k + 1).join(" and ");
   return { x, z, K, told, factors, plain, row: row + 1, others: named, worked, cell, without, score };
 }
