@@ -37,7 +37,7 @@ LANDMARKS_PER_ROOT = 5.0
 GROWTH = 3
 """Factor of landmarks if CG is too slow.
 
-Growth to all documents pays: 3,852 of OHSUMED with C = 16 and γ = 1 take 37 s, and 73 s with the first ones only.
+Growth to all documents pays: 3,852 of OHSUMED with C = 16 and γ = 1 take 37 s; with the first ones only 73 s.
 """
 MOST_LANDMARKS = 10_000
 """Largest number: forming a preconditioner then takes minutes."""
