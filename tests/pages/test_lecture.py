@@ -516,6 +516,7 @@ def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open
 
 def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener) -> None:
     app = open_page("lecture")
+    assert app.text_input(key="join-class").value == "", "where Home leads a student"
     app.button(key="lecture-example").click().run()
     app.button(key="open-class").click().run()
     app.toggle(key="large").set_value(True).run()
