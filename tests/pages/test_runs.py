@@ -196,15 +196,11 @@ def test_folds_have_their_numbers_in_words_and_their_names_in_links(
 
 
 @pytest.mark.usefixtures("store")
-def test_an_axis_of_powers_has_powers(open_page: Opener) -> None:
-    axis = figures(open_page("runs", against="C"))[0]["layout"]["xaxis"]
+def test_an_axis_of_powers_has_powers_and_numbers_are_chosen_by_a_range(open_page: Opener) -> None:
+    app = open_page("runs", against="C", by="C")
+    axis = figures(app)[0]["layout"]["xaxis"]
     assert (axis["title"]["text"], axis["tickvals"]) == ("C", [-8, -7, -6, -4])
     assert axis["ticktext"] == ["2⁻⁸", "2⁻⁷", "2⁻⁶", "2⁻⁴"]
-
-
-@pytest.mark.usefixtures("store")
-def test_numbers_are_chosen_by_a_range(open_page: Opener) -> None:
-    app = open_page("runs", by="C")
     app.select_slider(key="only_C").set_range(2.0**-8, 2.0**-7).run()
     assert sorted(rows(app)["C"]) == [-8, -7, -7]
     press(app, "show-all")

@@ -142,14 +142,11 @@ def test_a_kept_model_outlives_more_changes_than_the_trail_has_places(train: App
     assert len(buttons(train)) == trail.MOST
 
 
-def test_another_fold_has_other_queries(train: AppTest) -> None:
+def test_another_fold_has_other_queries_and_a_model_without_draws_no_other_seed(train: AppTest) -> None:
     change(train, fold="Fold2")
     (told,) = [one for one in train.markdown if words.OTHER_QUERIES in one.value]
     assert not told.help, "there is no interval"
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
-
-
-def test_a_model_without_draws_has_no_other_seed(train: AppTest) -> None:
     change(train, map="linear")
     assert not any(one.startswith(words.OTHER_SEED.format(difference="")[:12]) for one in effects(train))
     assert any("→ linear, C = 2⁻⁴:" in one for one in effects(train))
