@@ -1,17 +1,15 @@
 """Sweep: what a design comes to, a study that fills in, what is chosen, and who may do what."""
 
 import sys
-from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import strangers
-from conftest_pages import Opener, figures, words
+from conftest_pages import Opener, decoded, figures, words
 from runs_once import RunsOnce
 from streamlit.testing.v1 import AppTest
 
@@ -72,13 +70,6 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def numbers(values: Any) -> list[float]:
-    """Numbers of a figure, which Plotly may have packed."""
-    if isinstance(values, dict):
-        return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
-    return list(values)
-
-
 def study_of(app: AppTest) -> str:
     assert app.query_params["study"] == app.session_state["study"]
     return str(app.session_state["study"])
@@ -110,7 +101,7 @@ def test_before_it_starts_a_design_says_what_it_comes_to(opened: Opener) -> None
     assert app.header[0].value.rstrip(".").endswith(" with 2 worker processes")
     (drawn,) = figures(app)
     coming = next(trace for trace in drawn["data"] if trace.get("name") == "to come")
-    assert numbers(coming["x"]) == [0, 0, 1, 1]
+    assert decoded(coming["x"]) == [0, 0, 1, 1]
     assert not run_store().studies.running()
 
 
@@ -299,7 +290,7 @@ def test_designs_of_papers(open_page: Opener) -> None:
         assert app.text_input(key="sweep-title").placeholder.startswith(begins)
 
 
-def test_folds_are_chosen_by_their_numbers(open_page: Opener) -> None:
+def test_folds_are_chosen_by_their_decoded(open_page: Opener) -> None:
     app = open_page("sweep", folds="Fold1")
     shown = app.multiselect(key="folds-named")
     assert (shown.options, shown.value) == (["Fold 1", "Fold 2", "Fold 3"], ["Fold1"])
