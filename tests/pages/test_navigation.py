@@ -55,7 +55,7 @@ def test_home_leads_to_every_page_a_class_and_the_documentation_where_a_copy_is(
 @pytest.mark.parametrize(
     "asked", ["no-such-page", "a/no-such-page", "/", "  ", " train ", "../train/", "x\n/ "]
 )
-def test_an_address_that_no_page_can_have_lists_the_pages(
+def test_an_address_that_no_page_can_have_is_no_fault(
     asked: str, open_by_menu: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PagesManager, "intended_page_name", asked)
