@@ -238,3 +238,9 @@ def data_set(
         monkeypatch.setenv("RANKVIZ_DATA", str(root))
 
     return put
+
+
+@pytest.fixture
+def small_set(data_set: Callable[..., None]) -> None:
+    """Offer an ordinary small data set, "edge"."""
+    data_set("small")

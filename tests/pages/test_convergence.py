@@ -1,7 +1,5 @@
 """The Convergence page: the library's numbers, the runs that were asked for, pins that a link brings back."""
 
-from collections.abc import Callable
-
 import pytest
 from conftest_pages import Opener, execute, figures, pin_of, words
 from streamlit.testing.v1 import AppTest
@@ -106,10 +104,7 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", map="linear", loss="SVM-MAP", solver="cutting planes")
     assert "Newton cannot train SVM-MAP" in app.info[0].value
 
@@ -133,18 +128,14 @@ def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
 
 @pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize(("loss", "C"), [("hinge", 10), ("hinge", -15), ("logistic", 10)])
-def test_losses_at_the_ends_of_C(
-    open_page: Opener, data_set: Callable[[str], None], loss: str, C: int
-) -> None:
-    data_set("small")
+def test_losses_at_the_ends_of_C(open_page: Opener, small_set: None, loss: str, C: int) -> None:
     app = open_page("convergence", data="edge", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info
     assert "nan" not in words(app).lower().split()
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_seconds_are_measured_on_request(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_seconds_are_measured_on_request(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", m=10)
     assert "Seconds of training" not in words(app)
     next(button for button in app.button if "Measure the seconds" in button.label).click().run()

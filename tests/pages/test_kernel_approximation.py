@@ -379,10 +379,7 @@ def test_data_at_the_edges_in_every_tab(
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
-def test_ends_of_gamma_have_words(
-    open_page: Opener, data_set: Callable[[str], None], g: int, said: str
-) -> None:
-    data_set("small")
+def test_ends_of_gamma_have_words(open_page: Opener, small_set: None, g: int, said: str) -> None:
     link = QUICK | {"data": "edge", "g": g, "c": 10}
     assert said in without_nan(open_page("kernel_approximation", **link))
 
@@ -394,10 +391,7 @@ def test_ends_of_gamma_have_words(
         *((kernel, "Spectrum") for kernel in ("Laplacian", "linear")),
     ],
 )
-def test_every_kernel_in_every_tab(
-    open_page: Opener, data_set: Callable[[str], None], kernel: str, view: str
-) -> None:
-    data_set("small")
+def test_every_kernel_in_every_tab(open_page: Opener, small_set: None, kernel: str, view: str) -> None:
     app = open_page("kernel_approximation", data="edge", kernel=kernel, view=view, **QUICK)
     text = without_nan(app)
     assert f"· {kernel} kernel" in text
@@ -423,9 +417,8 @@ def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
 
 @pytest.mark.parametrize("view", ["Residuals of one query", "Numbers"])
 def test_a_third_map_is_drawn_everywhere(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, data_set: Callable[[str], None], view: str
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, small_set: None, view: str
 ) -> None:
-    data_set("small")
     third = replace(FEATURE_MAPS["fourier"], label="third map")
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
     app = open_page("kernel_approximation", data="edge", view=view, map="third map", **QUICK)
@@ -520,9 +513,8 @@ def test_the_race_says_what_it_asks() -> None:
 
 
 def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
-    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, small_set: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data_set("small")
     made: list[str] = []
     for name in ("matrices", "plane", "draws", "rankings"):
         own = getattr(nystroem_fourier, f"{name}_figure")

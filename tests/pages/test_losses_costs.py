@@ -1,7 +1,6 @@
 """Losses, costs and solvers: the address sets them, the model has them, captions name them."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from conftest_pages import Opener, execute, sound, words
@@ -37,18 +36,14 @@ def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     assert "× μ by query · Newton-YUAN · " in words(app)
 
 
-def test_a_solver_that_does_not_serve_the_loss_is_refused(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener, small_set: None) -> None:
     app = open_page(data="edge", m=5, loss="hinge", solver="L-BFGS (SciPy)")
     assert "choose solver='newton'" in app.error[0].value
     app.sidebar.selectbox(key="solver").set_value("newton").run()
     assert not app.error
 
 
-def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, small_set: None) -> None:
     app = open_page(
         "data", data="edge", loss="hinge", solver="L-BFGS (SciPy)", costs=choices()["table"], lam="x"
     )
@@ -66,9 +61,8 @@ def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sente
 
 @pytest.mark.parametrize("page", READING)
 def test_every_page_shows_a_loss_of_scores_or_says_why_not(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+    page: str, open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page(page, data="edge", m=10, loss="ListNet")
     assert app.session_state["loss"] == "listnet"
     said = sound(app)

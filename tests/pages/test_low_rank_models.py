@@ -109,8 +109,7 @@ def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) 
     assert "Every A is 0: the threshold nuclear/(2·coupling) = 50 removes all" in text
 
 
-def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_curves_of_both_models_by_both_solvers(open_page: Opener, small_set: None) -> None:
     app = open_page("low_rank", data="edge", view="Learning curves", learnaxis="iterations", **LINK)
     names = [trace["name"] for trace in figures(app)[2]["data"]]
     assert [name.split(",")[0] for name in names] == ["factorised"] * 2 + ["regularised"] * 2
@@ -223,9 +222,8 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
 
 
 def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
-    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, small_set: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data_set("small")
     monkeypatch.setattr("ui.study.low_rank_models.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
@@ -259,9 +257,8 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
 
 
 def test_models_are_shown_where_the_sidebars_has_no_dual_variables(
-    open_page: Opener, data_set: Callable[[str], None]
+    open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page("low_rank", data="edge", costs="λ as below", lam="0, 0, 0", **LINK)
     for view in TABS:
         app.session_state["view"] = view

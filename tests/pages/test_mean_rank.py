@@ -1,7 +1,5 @@
 """Pages by metrics that runs lack: one of which less is better, and one of the visitor's own."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,9 +38,8 @@ def said(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", WITH_METRIC)
 def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+    page: str, open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page(page, data="edge", m=10, upto=25, metric=LESS)
     assert not app.error, [one.value for one in app.error]
     assert app.selectbox(key="metric").value == LESS
@@ -173,10 +170,7 @@ def test_another_metric_is_answered_in_words(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("page", WITH_METRIC)
-def test_own_gains_are_computed_on_every_page(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_own_gains_are_computed_on_every_page(page: str, open_page: Opener, small_set: None) -> None:
     own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=OWN_GAINS)
     assert not own.error
     assert own.text_input(key="own").value == OWN_GAINS
