@@ -18,7 +18,7 @@ def names(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
+def test_the_numbers_are_the_library_s_and_losses_and_solvers_are_compared(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     runs = [execute(SPEC.but(preconditioner=name)) for name in ("auto", "none")]
     shown = app.dataframe[0].value
@@ -30,11 +30,23 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance, without it {cg[1]}." in words(
         app
     )
+    app.multiselect(key="solvers").set_value(["lbfgs", "newton_yuan"]).run()
+    app.multiselect(key="losses").set_value(["hinge"]).run()
+    assert not app.exception
+    told = words(app)
+    assert "Products until within 10⁻⁴ of its own best objective" in told
+    assert CAPTIONS["objectives"] in told
+    assert "Left out" in told
+    assert "hinge with Newton-YUAN" in told
+    assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
+    app.selectbox(key="show").select("duality").run()
+    app.selectbox(key="against").select("products").run()
+    assert not app.exception
+    assert len(names(app)) == 6
+    assert "A product multiplies by Φ" in words(app)
 
 
-def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the_axis(
-    open_page: Opener,
-) -> None:
+def test_the_heading_follows_the_axis_and_further_c(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     assert app.selectbox(key="against").value == "cg"
     assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "CG iterations spent"
@@ -45,10 +57,7 @@ def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the
     app.selectbox(key="against").select("cg").run()
     app.multiselect(key="solvers").set_value(["lbfgs"]).run()
     assert app.selectbox(key="against").value == "products", "L-BFGS has no CG iterations"
-
-
-def test_further_c_and_one_run_alone(open_page: Opener) -> None:
-    app = open_page("convergence", m=10)
+    app.multiselect(key="solvers").set_value([]).run()
     app.toggle(key="plain").set_value(False).run()
     app.multiselect(key="cs").set_value(["2^-6", "2^0"]).run()
     assert names(app) == [f"Nyström, m = 10, C = {c}" for c in ("2⁻⁴", "2⁻⁶", "2⁰")]
@@ -73,25 +82,6 @@ def test_pins_beside_the_sidebar_s_model(open_page: Opener) -> None:
     many = [pin_of(SPEC.but(seed=seed)) for seed in range(MOST)]
     app = open_page("convergence", m=10, pins=",".join(many))
     assert len(names(app)) == 1 + MOST  # seed 0 is the sidebar's, and it is drawn without preconditioner too
-
-
-@pytest.mark.usefixtures("every_tab")
-def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
-    app = open_page("convergence", m=10)
-    app.multiselect(key="solvers").set_value(["lbfgs", "newton_yuan"]).run()
-    app.multiselect(key="losses").set_value(["hinge"]).run()
-    assert not app.exception
-    told = words(app)
-    assert "Products until within 10⁻⁴ of its own best objective" in told
-    assert CAPTIONS["objectives"] in told
-    assert "Left out" in told
-    assert "hinge with Newton-YUAN" in told
-    assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
-    app.selectbox(key="show").select("duality").run()
-    app.selectbox(key="against").select("products").run()
-    assert not app.exception
-    assert len(names(app)) == 6
-    assert "A product multiplies by Φ" in words(app)
 
 
 @pytest.mark.usefixtures("every_tab")
