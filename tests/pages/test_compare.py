@@ -245,7 +245,7 @@ def test_tabs_have_their_figures_slices_every_query_and_settings_what_differs(op
         assert len(figures(app.run())) == 2
         assert not app.error
     app.session_state["view"] = "Settings"
-    table = app.run().dataframe[0].value
+    table = next(one.value for one in app.run().dataframe if "seeds" in one.value)
     assert {"model", "C", "Feature map", "folds", "seeds", "training"} <= set(table)
     assert "Loss" not in table
     assert table["seeds"].tolist() == [1, 2, 1]
