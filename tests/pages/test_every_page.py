@@ -13,7 +13,7 @@ from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS, Capabilities
 from ui.controls.navigation import ENTRIES, Entry
 
-pytestmark = pytest.mark.usefixtures("every_tab")
+pytestmark = pytest.mark.usefixtures("every_tab", "ahead")
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 READING = [entry.file for entry in ENTRIES if not entry.own]

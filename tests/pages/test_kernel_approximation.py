@@ -186,6 +186,7 @@ def test_a_step_of_m_keeps_the_figures_and_sends_what_is_new(
     assert not {one.proto.id for one in app.get("plotly_chart")} & kept, "another look is drawn anew"
 
 
+@pytest.mark.usefixtures("ahead")
 def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener, quick: dict[str, Any]) -> None:
     app = open_page("kernel_approximation", **quick | {"m": 50})
     first = held_ahead(app)
@@ -509,6 +510,7 @@ def test_the_race_says_what_it_asks() -> None:
     )
 
 
+@pytest.mark.usefixtures("ahead")
 def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
     open_page: Opener, small_set: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
