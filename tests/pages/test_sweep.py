@@ -290,7 +290,7 @@ def test_designs_of_papers(open_page: Opener) -> None:
         assert app.text_input(key="sweep-title").placeholder.startswith(begins)
 
 
-def test_folds_are_chosen_by_their_decoded(open_page: Opener) -> None:
+def test_folds_are_chosen_by_their_numbers(open_page: Opener) -> None:
     app = open_page("sweep", folds="Fold1")
     shown = app.multiselect(key="folds-named")
     assert (shown.options, shown.value) == (["Fold 1", "Fold 2", "Fold 3"], ["Fold1"])
