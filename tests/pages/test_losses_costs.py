@@ -7,7 +7,6 @@ from conftest_pages import Opener, execute, sound, words
 from test_every_page import READING
 
 from rankviz import RunSpec
-from rankviz.learning.losses import LOSSES
 from ui.controls.link import query_params
 from ui.controls.setting_controls import choices
 from ui.controls.settings import state_of
@@ -19,14 +18,20 @@ TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 
 
 @pytest.mark.parametrize(
-    "spec", [SPEC.but(loss="hinge", costs="grade_query"), SPEC.but(loss="logistic", costs=("query", TABLE))]
+    ("spec", "caption"),
+    [
+        (SPEC.but(loss="hinge", costs="grade_query"), "hinge"),
+        (SPEC.but(loss="logistic", costs=("query", TABLE)), "logistic"),
+        (SPEC.but(loss="crr", alpha=0.25), "CRR · α = 0.25"),
+    ],
 )
-def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) -> None:
+def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec, caption: str) -> None:
     link = query_params(state_of(spec))
-    app = open_page("train", **{key: link[key] for key in ("m", "loss", "costs", "lam") if key in link})
+    keys = ("m", "loss", "costs", "lam", "alpha")
+    app = open_page("train", **{key: link[key] for key in keys if key in link})
     record = execute(spec)
     assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
-    assert LOSSES[spec.loss].label in words(app)
+    assert caption in words(app)
     assert state_of(record.spec) == {key: app.session_state[key] for key in state_of(record.spec)}
 
 
@@ -74,14 +79,6 @@ def test_low_rank_says_that_a_loss_of_scores_has_no_dual_variables(open_page: Op
     assert "The ListNet loss is no sum over preference pairs" in words(app)
     next(button for button in app.button if button.label == "Use hinge").click().run()
     assert app.session_state["loss"] == "hinge"
-
-
-def test_the_share_of_crr_is_in_address_model_and_caption(open_page: Opener) -> None:
-    spec = SPEC.but(loss="crr", alpha=0.25)
-    app = open_page("train", m=5, loss="CRR", alpha="0.25")
-    record = execute(spec)
-    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
-    assert "CRR · α = 0.25" in words(app)
 
 
 def test_ranknet_is_drawn_as_a_loss_of_margins(open_page: Opener) -> None:
