@@ -13,7 +13,7 @@ from rankviz.datasets import folds as folds_module
 from rankviz.models.methods import METHODS, Capabilities
 from ui.controls.navigation import ENTRIES, Entry
 
-pytestmark = pytest.mark.usefixtures("every_tab", "ahead")
+pytestmark = pytest.mark.usefixtures("every_tab")
 
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
 READING = [entry.file for entry in ENTRIES if not entry.own]
@@ -24,6 +24,7 @@ FEW = {"ndcg_vs_m": {"upto": 10, "exact": "false"}, "kernel_approximation": {"er
 """Settings with which pages need few runs."""
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", ["one document", "one grade", "all-zero features"])
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -34,6 +35,7 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
     assert "nan" not in words(app).lower().split()
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}])
 def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener, small_set: None) -> None:

@@ -50,10 +50,10 @@ def opened(open_page: Opener) -> Opener:
 
     def on(**params: object) -> AppTest:
         app = open_page("sweep", **{key: value for key, value in params.items() if key not in ("xc", "xg")})
-        for key in ("xc", "xg"):
-            if key in params:
-                app.slider(key=key).set_value(params[key])
-        return app.run()
+        both = [key for key in ("xc", "xg") if key in params]
+        for key in both:
+            app.slider(key=key).set_value(params[key])
+        return app.run() if both else app
 
     return on
 

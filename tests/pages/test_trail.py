@@ -164,7 +164,7 @@ def test_the_trail_is_short_and_has_each_model_once_and_no_slow_run_with_another
 
 @pytest.mark.parametrize("page", ["why", "ndcg_vs_m"])
 def test_pages_that_train_the_model_tell_the_effect(page: str, open_page: Opener) -> None:
-    app = open_page(page, m="50", c="-4", g="-2")
+    app = open_page(page, m="50", c="-4", g="-2", upto="50", exact="false")
     change(app, c=-3)
     assert words.effect([("C", "2⁻⁴", "2⁻³")], effect(SPEC, HIGHER)) in effects(app)
 
