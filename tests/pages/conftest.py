@@ -27,6 +27,7 @@ from ui.defaults import page_hash, through_router
 from ui.model.what_if_models import memory
 from ui.shell import page
 from ui.shell.errors import LOG, errors_as_sentences
+from ui.shell.steady import MOST_AHEAD
 from ui.shell.visitors import accounts_required
 from ui.work.folds import FOLDS
 from ui.work.jobs import _slow
@@ -61,6 +62,18 @@ def faults() -> Iterator[list[str]]:
 def plain_headings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the spaces of headings, so that tests compare them with sentences; e2e/test_app.py sees both."""
     monkeypatch.setattr("ui.shell.figures.unbroken", str)
+
+
+@pytest.fixture(autouse=True)
+def nothing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no figures for other values of a slider: they take half the time of Nyström and Fourier."""
+    monkeypatch.setattr("ui.shell.steady.MOST_AHEAD", 0)
+
+
+@pytest.fixture
+def ahead(nothing_ahead: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send figures of other values of a slider ahead, as the app does."""
+    monkeypatch.setattr("ui.shell.steady.MOST_AHEAD", MOST_AHEAD)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -238,3 +251,9 @@ def data_set(
         monkeypatch.setenv("RANKVIZ_DATA", str(root))
 
     return put
+
+
+@pytest.fixture
+def small_set(data_set: Callable[..., None]) -> None:
+    """Offer an ordinary small data set, "edge"."""
+    data_set("small")

@@ -236,11 +236,23 @@ def test_tests_of_all_models_and_the_way_to_why(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_slices_have_every_query_once(open_page: Opener) -> None:
-    app = open_page("compare", runs=digests(), view="Slices", slices="difficulty")
-    table = app.dataframe[0].value
-    sizes = table.groupby("label")["queries"].sum()
+def test_tabs_have_their_figures_slices_every_query_and_settings_what_differs(open_page: Opener) -> None:
+    app = open_page("compare", runs=digests(), slices="difficulty", further="MAP")
+
+    def look(view: str, column: str = "") -> pd.DataFrame:
+        app.session_state["view"] = view
+        return next((one.value for one in app.run().dataframe if column in one.value), None)
+
+    sizes = look("Slices", "slice").groupby("label")["queries"].sum()
     assert set(sizes) == {len(made()[0].metrics["vali"])}
+    for view in ("Metrics", "Time and quality"):
+        look(view)
+        assert len(figures(app)) == 2, view
+        assert not app.error
+    table = look("Settings", "seeds")
+    assert {"model", "C", "Feature map", "folds", "seeds", "training"} <= set(table)
+    assert "Loss" not in table
+    assert table["seeds"].tolist() == [1, 2, 1]
 
 
 @pytest.mark.usefixtures("store")
@@ -256,29 +268,12 @@ def test_queries_of_one_s_own_are_named_by_their_ids(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_settings_are_those_that_differ(open_page: Opener) -> None:
-    app = open_page("compare", runs=digests(), view="Settings")
-    table = app.dataframe[0].value
-    assert {"model", "C", "Feature map", "folds", "seeds", "training"} <= set(table)
-    assert "Loss" not in table
-    assert table["seeds"].tolist() == [1, 2, 1]
-
-
-@pytest.mark.usefixtures("store")
 def test_the_table_is_there_to_copy(open_page: Opener) -> None:
     app = open_page("compare", runs=digests(), view="Table")
     found = compare(contestants(made(), "vali"), [METRIC], LINEAR)
     assert as_latex(table_of_tests(found, "vali")).strip() in [code.value for code in app.code]
     app.toggle(key="tests").set_value(False).run()
     assert as_latex(printed_table(found, "vali")).strip() in [code.value for code in app.code]
-
-
-@pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("view", ["Metrics", "Time and quality"])
-def test_every_tab_has_its_figure(view: str, open_page: Opener) -> None:
-    app = open_page("compare", runs=digests(), view=view, further="MAP")
-    assert len(figures(app)) == 2
-    assert not app.error
 
 
 @pytest.mark.usefixtures("store")

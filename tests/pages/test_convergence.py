@@ -1,7 +1,5 @@
 """The Convergence page: the library's numbers, the runs that were asked for, pins that a link brings back."""
 
-from collections.abc import Callable
-
 import pytest
 from conftest_pages import Opener, execute, figures, pin_of, words
 from streamlit.testing.v1 import AppTest
@@ -20,7 +18,7 @@ def names(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
+def test_the_numbers_are_the_library_s_and_losses_and_solvers_are_compared(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     runs = [execute(SPEC.but(preconditioner=name)) for name in ("auto", "none")]
     shown = app.dataframe[0].value
@@ -32,11 +30,23 @@ def test_the_numbers_are_the_library_s(open_page: Opener) -> None:
     assert f"With the preconditioner {cg[0]} CG iterations reach the tolerance, without it {cg[1]}." in words(
         app
     )
+    app.multiselect(key="solvers").set_value(["lbfgs", "newton_yuan"]).run()
+    app.multiselect(key="losses").set_value(["hinge"]).run()
+    assert not app.exception
+    told = words(app)
+    assert "Products until within 10⁻⁴ of its own best objective" in told
+    assert CAPTIONS["objectives"] in told
+    assert "Left out" in told
+    assert "hinge with Newton-YUAN" in told
+    assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
+    app.selectbox(key="show").select("duality").run()
+    app.selectbox(key="against").select("products").run()
+    assert not app.exception
+    assert len(names(app)) == 6
+    assert "A product multiplies by Φ" in words(app)
 
 
-def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the_axis(
-    open_page: Opener,
-) -> None:
+def test_the_heading_follows_the_axis_and_further_c(open_page: Opener) -> None:
     app = open_page("convergence", m=10)
     assert app.selectbox(key="against").value == "cg"
     assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "CG iterations spent"
@@ -47,10 +57,7 @@ def test_it_opens_with_what_the_preconditioner_saves_and_the_heading_follows_the
     app.selectbox(key="against").select("cg").run()
     app.multiselect(key="solvers").set_value(["lbfgs"]).run()
     assert app.selectbox(key="against").value == "products", "L-BFGS has no CG iterations"
-
-
-def test_further_c_and_one_run_alone(open_page: Opener) -> None:
-    app = open_page("convergence", m=10)
+    app.multiselect(key="solvers").set_value([]).run()
     app.toggle(key="plain").set_value(False).run()
     app.multiselect(key="cs").set_value(["2^-6", "2^0"]).run()
     assert names(app) == [f"Nyström, m = 10, C = {c}" for c in ("2⁻⁴", "2⁻⁶", "2⁰")]
@@ -78,25 +85,6 @@ def test_pins_beside_the_sidebar_s_model(open_page: Opener) -> None:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_losses_and_solvers_beside_each_other(open_page: Opener) -> None:
-    app = open_page("convergence", m=10)
-    app.multiselect(key="solvers").set_value(["lbfgs", "newton_yuan"]).run()
-    app.multiselect(key="losses").set_value(["hinge"]).run()
-    assert not app.exception
-    told = words(app)
-    assert "Products until within 10⁻⁴ of its own best objective" in told
-    assert CAPTIONS["objectives"] in told
-    assert "Left out" in told
-    assert "hinge with Newton-YUAN" in told
-    assert len(names(app)) == 6  # both losses with and without preconditioner, two solvers of one of them
-    app.selectbox(key="show").select("duality").run()
-    app.selectbox(key="against").select("products").run()
-    assert not app.exception
-    assert len(names(app)) == 6
-    assert "A product multiplies by Φ" in words(app)
-
-
-@pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize("solver", ["SGD by pair, steps 1/t as printed", "L-BFGS (SciPy)"])
 def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
     app = open_page("convergence", m=10, solver=solver)
@@ -106,10 +94,7 @@ def test_another_solver_in_the_sidebar(open_page: Opener, solver: str) -> None:
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_a_loss_that_newton_cannot_train_is_not_sent_to_newton(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", map="linear", loss="SVM-MAP", solver="cutting planes")
     assert "Newton cannot train SVM-MAP" in app.info[0].value
 
@@ -133,18 +118,14 @@ def test_every_iteration_is_a_frame(open_page: Opener, loss: str) -> None:
 
 @pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize(("loss", "C"), [("hinge", 10), ("hinge", -15), ("logistic", 10)])
-def test_losses_at_the_ends_of_C(
-    open_page: Opener, data_set: Callable[[str], None], loss: str, C: int
-) -> None:
-    data_set("small")
+def test_losses_at_the_ends_of_C(open_page: Opener, small_set: None, loss: str, C: int) -> None:
     app = open_page("convergence", data="edge", m=10, c=C, loss=loss, plain="false")
     assert figures(app) or app.info
     assert "nan" not in words(app).lower().split()
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_seconds_are_measured_on_request(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_seconds_are_measured_on_request(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", m=10)
     assert "Seconds of training" not in words(app)
     next(button for button in app.button if "Measure the seconds" in button.label).click().run()

@@ -112,12 +112,6 @@ def test_a_missing_fold_between_others_is_a_warning(
         assert "cover only Fold1, Fold2, Fold4, Fold5." in said[0]
 
 
-def test_a_pdf_file_is_no_letor_text(open_by_menu: Opener) -> None:
-    app = upload(open_by_menu("data"), ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n"))
-    assert "paper.pdf: a PDF file, so no LETOR text file. Expected: lines" in app.error[0].value
-    assert "grades" not in app.error[0].value
-
-
 def test_an_upload_is_chosen_and_stays_on_other_pages(open_by_menu: Opener) -> None:
     app = upload(open_by_menu("data"), ("letor.zip", archive()))
     assert app.session_state["data"] == "OWN"
@@ -130,7 +124,6 @@ def test_an_upload_is_chosen_and_stays_on_other_pages(open_by_menu: Opener) -> N
 @pytest.mark.parametrize(
     ("files", "name"),
     [
-        ([("own.txt", text(DATA))], "own"),
         ([("own.txt.gz", gzip.compress(text(DATA)))], "own"),
         ([(f"{p}.txt", text(d)) for p, d in cyclic_fold(DATA, 1).parts.items()], "upload"),
     ],
@@ -149,24 +142,25 @@ def test_two_visitors_do_not_see_each_others_uploads(open_by_menu: Opener) -> No
     assert stranger.session_state["data"] == "synthetic-demo"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
+def test_a_broken_upload_is_a_sentence_and_changes_nothing(open_by_menu: Opener, tmp_path: Path) -> None:
+    app = open_by_menu("data", data="synthetic-demo", fold="Fold2")
+    for name, content, said in (
         ("bad.txt", text(DATA) + b"1 qid:x 1:1\n", f"bad.txt, line {DATA.n_documents + 1}: query id 'x'"),
         ("bad.zip", archive()[:-30], "bad.zip: a damaged zip archive"),
         ("bad.gz", gzip.compress(text(DATA))[:-20], "bad.gz: a damaged file"),
-    ],
-)
-def test_a_broken_upload_is_a_sentence_and_changes_nothing(
-    name: str, content: bytes, said: str, open_by_menu: Opener, tmp_path: Path
-) -> None:
-    app = open_by_menu("data", data="synthetic-demo", fold="Fold2")
-    upload(app, (name, content))
-    (error,) = app.error
-    assert said in error.value
-    assert str(tmp_path) not in error.value
-    assert (app.session_state["data"], app.session_state["fold"]) == ("synthetic-demo", "Fold2")
-    assert figures(app)
+        (
+            "paper.pdf",
+            b"%PDF-1.7\n%\xe2\xe3\n1 0 obj\n",
+            "a PDF file, so no LETOR text file. Expected: lines",
+        ),
+    ):
+        upload(app, (name, content))
+        (error,) = app.error
+        assert said in error.value
+        assert str(tmp_path) not in error.value
+        assert (app.session_state["data"], app.session_state["fold"]) == ("synthetic-demo", "Fold2")
+        assert figures(app)
+    assert "grades" not in error.value, "of a PDF file"
     upload(app, ("good.txt", text(DATA)))
     assert not app.error
     assert app.session_state["data"] == "good"

@@ -24,6 +24,7 @@ FEW = {"ndcg_vs_m": {"upto": 10, "exact": "false"}, "kernel_approximation": {"er
 """Settings with which pages need few runs."""
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("kind", ["one document", "one grade", "all-zero features"])
 def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
@@ -34,12 +35,10 @@ def test_edges_of_data(page: str, kind: str, open_page: Opener, data_set: Callab
     assert "nan" not in words(app).lower().split()
 
 
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("page", READING)
 @pytest.mark.parametrize("ends", [{"c": -15, "g": -12}, {"c": 10, "g": 4}])
-def test_ends_of_the_settings(
-    page: str, ends: dict[str, object], open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_ends_of_the_settings(page: str, ends: dict[str, object], open_page: Opener, small_set: None) -> None:
     app = open_page(page, data="edge", m=5, **FEW.get(page, {}), **ends)
     assert app.session_state["c"] == ends["c"]
     assert shown(app)

@@ -1,6 +1,7 @@
 """A visitor's own system, known by its scores only, on every page; and the form that adds it."""
 
 import io
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("every_tab")
 DATA = "synthetic-demo"
 
 
+@cache
 def run_of(part: str, fold: int = 1, seed: int = 0) -> Member:
     """Return a TREC run of random scores on a part of a demonstration fold."""
     data, text = load_demo(fold).parts[part], io.BytesIO()

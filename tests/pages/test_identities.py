@@ -128,10 +128,9 @@ def everything(app: AppTest) -> str:
 @pytest.mark.parametrize("page", LINKS)
 @pytest.mark.usefixtures("every_tab")
 def test_a_page_shows_the_same_whatever_was_looked_at_before(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+    page: str, open_page: Opener, small_set: None
 ) -> None:
     """A key that lacks something gives one link what another one was shown."""
-    data_set("small")
     alone = []
     for link in LINKS[page]:
         st.cache_resource.clear()

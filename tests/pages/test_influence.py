@@ -15,7 +15,7 @@ SPEC = RunSpec("synthetic-demo", feature_map="linear", C=2.0**-4)
 COSTS = {"view": "Influence of λ and μ", "map": "linear"}
 
 
-def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
+def test_the_path_over_C_is_the_library_s_of_one_fold_and_of_all(open_page: Opener) -> None:
     app = opened(open_page("influence", map="linear", scope="this fold"), "influence-of-c-table")
     table = app.dataframe[0].value
     assert table["value"].tolist() == [2.0**c for c in range(-15, 11)]
@@ -25,20 +25,14 @@ def test_the_path_over_C_is_the_library_s(open_page: Opener) -> None:
     assert "NDCG@10 is highest at C = " in words(app)
     assert "hollow: significantly worse" in words(app)
     assert "**Paired interval**" in app.header[0].proto.help, "the heading's term is explained"
-
-
-def test_the_model_is_linear_or_the_sidebar_s(open_page: Opener) -> None:
-    app = open_page("influence", scope="this fold")
-    assert "· linear ·" in words(app)
-    kernel = open_page("influence", scope="this fold", model="current model", m=10)
-    assert "Nyström m = 10" in words(kernel)
-
-
-def test_folds_are_pooled(open_page: Opener) -> None:
-    app = opened(open_page("influence", map="linear"), "influence-of-c-table")
-    one = opened(open_page("influence", map="linear", scope="this fold"), "influence-of-c-table")
-    assert app.dataframe[0].value["queries"][0] == 3 * one.dataframe[0].value["queries"][0]
-    assert "3 folds pooled" in words(app)
+    pooled = opened(open_page("influence", map="linear"), "influence-of-c-table")
+    assert pooled.dataframe[0].value["queries"][0] == 3 * table["queries"][0]
+    assert "3 folds pooled" in words(pooled)
+    parts = [load_demo(fold).vali for fold in (1, 2, 3)]
+    empty = sum(not part.y[part.query_slice(q)].any() for part in parts for q in range(part.n_queries))
+    counted = f"LETOR 4.0 definition, 120 queries, {empty} of them without a relevant document, counted as 0"
+    assert counted in words(pooled)
+    assert "; equal scores count at the mean over their orders" in words(pooled).partition(counted)[2][:150]
 
 
 def test_costs_come_from_the_sliders(open_page: Opener) -> None:
@@ -84,20 +78,12 @@ def test_one_query_is_too_few_to_distinguish_values_of_C() -> None:
     assert "but 1 query is too few" in reading_of_C({1.0: one}, 2.0, 1, "MAP")
 
 
-def test_the_caption_over_all_folds_has_every_rule_of_the_definition(open_page: Opener) -> None:
-    app = open_page("influence", map="linear", folds="all folds")
-    parts = [load_demo(fold).vali for fold in (1, 2, 3)]
-    empty = sum(not part.y[part.query_slice(q)].any() for part in parts for q in range(part.n_queries))
-    counted = f"LETOR 4.0 definition, 120 queries, {empty} of them without a relevant document, counted as 0"
-    assert counted in words(app)
-    assert "; equal scores count at the mean over their orders" in words(app).partition(counted)[2][:150]
-
-
-def test_the_page_says_that_the_model_of_the_sidebar_is_not_shown(open_page: Opener) -> None:
+def test_the_model_is_linear_or_the_sidebar_s_and_what_is_not_shown_is_said(open_page: Opener) -> None:
     """Its C is grey in the sidebar, and the marked C is the linear model's."""
     said = "The current model, Nyström, is not chosen under Model"
-    for model, times in (("linear", 1), ("current model", 0)):
+    for model, shown, times in (("linear", "· linear ·", 1), ("current model", "Nyström m = 10", 0)):
         app = open_page("influence", scope="this fold", model=model, m=10)
+        assert shown in words(app)
         assert sum(one.value.startswith(said) for one in app.caption) == times
     app = open_page("influence", scope="this fold", map="linear", c=-10)
     assert not any("is not chosen under Model" in one.value for one in app.caption)

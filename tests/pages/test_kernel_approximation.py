@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 import pytest
 import strangers
 import streamlit as st
-from conftest_pages import EDGES, Opener, execute, figures, held_ahead, named_figures, words
+from conftest_pages import Opener, execute, figures, held_ahead, named_figures, words
 from streamlit.testing.v1 import AppTest
 from test_home_train import decoded, lines
 
@@ -31,7 +30,7 @@ from rankviz.analysis.kernel_error import (
     over_seeds,
 )
 from rankviz.analysis.kernel_spectrum import kernel_spectrum
-from rankviz.datasets import find_datasets, open_fold, write_letor
+from rankviz.datasets import find_datasets, open_fold
 from rankviz.features import FEATURE_MAPS, KERNELS, RBF
 from rankviz.models.methods import METHODS
 from rankviz.plots import kernel_error, nystroem_fourier
@@ -95,12 +94,13 @@ def test_other_models_still_show_kernels(
     assert "the current model" not in lines(named_figures(app)["kernel-error"])
 
 
-def test_the_sidebars_model_is_drawn_and_marked(open_page: Opener, quick: dict[str, Any]) -> None:
-    app = open_page("kernel_approximation", landmarks="k-means++", **quick)
+def test_the_sidebars_model_is_marked_without_its_rank(open_page: Opener, quick: dict[str, Any]) -> None:
+    app = open_page("kernel_approximation", landmarks="k-means++", rank=7, **quick)
     shown = {name.split(":")[0]: y for name, y in lines(named_figures(app)["kernel-error"]).items()}
     assert shown["the current model"] == [shown["Nyström, k-means++ landmarks"][2]]
     assert "orthogonal frequencies" not in str(list(shown))
     assert "k-means++ landmarks, seed 0" in words(app)
+    assert "without the cut to rank 7" in words(app)
 
 
 def test_variants_are_drawn_when_asked_for(open_page: Opener, quick: dict[str, Any]) -> None:
@@ -156,53 +156,39 @@ def test_numbers_have_every_map_and_slope(open_page: Opener, quick: dict[str, An
     assert slopes["fitted over m"].tolist() == ["5 to 50"] * 2
 
 
-def test_a_rank_is_said_not_to_count(open_page: Opener, quick: dict[str, Any]) -> None:
-    app = open_page("kernel_approximation", rank=7, **quick)
-    assert "without the cut to rank 7" in words(app)
-
-
-def test_another_query_has_its_own_residuals(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", view="Residuals of one query", **QUICK)
-    before = figures(app)[-1]
+def test_another_query_has_its_own_residuals(open_page: Opener, quick: dict[str, Any]) -> None:
+    app = open_page("kernel_approximation", view="Residuals of one query", **quick)
+    before, matrices = figures(app)[-1], named_figures(app)["kernel-matrices"]
     said = app.header[-1].value
     assert said.startswith("In this query the root mean square of κ̃ − κ is ")
     assert "random Fourier between two documents; " in said
     assert "of a document with itself" in said, "the diagonal is told apart"
     app.selectbox(key="kq").select_index(1).run()
     assert figures(app)[-1] != before
-    assert (
-        named_figures(app)["kernel-matrices"]
-        == named_figures(open_page("kernel_approximation", **QUICK))["kernel-matrices"]
-    )
+    assert named_figures(app)["kernel-matrices"] == matrices
 
 
 # --- the four rows ----------------------------------------------------------------------------------------
 
 
-def test_a_step_of_m_keeps_the_figures_and_sends_what_is_new(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", **QUICK)
+def test_a_step_of_m_keeps_the_figures_and_sends_what_is_new(
+    open_page: Opener, quick: dict[str, Any]
+) -> None:
+    app = open_page("kernel_approximation", **quick)
     kept = {one.proto.id for one in app.get("plotly_chart")}
     before = named_figures(app)
     app.select_slider(key="m-on-page").set_value(10).run()
     assert {one.proto.id for one in app.get("plotly_chart")} == kept, "the browser draws no figure anew"
-    found, fresh = named_figures(app), named_figures(open_page("kernel_approximation", **QUICK | {"m": 10}))
+    found, fresh = named_figures(app), named_figures(open_page("kernel_approximation", **quick | {"m": 10}))
     assert found == fresh
     assert all(found[key] != before[key] for key in (*ROWS, "kernel-error"))
     app.toggle(key="large").set_value(True).run()
     assert not {one.proto.id for one in app.get("plotly_chart")} & kept, "another look is drawn anew"
 
 
-def test_an_old_value_of_the_hidden_control_does_not_move_m(open_page: Opener) -> None:
-    """Browsers send one after quick moves of the control on the page."""
-    app = open_page("kernel_approximation", **QUICK | {"m": 50})
-    app.select_slider(key="m").set_value(10).run()
-    assert app.select_slider(key="m-on-page").value == app.select_slider(key="m").value == 50
-    app.select_slider(key="m-on-page").set_value(25).run()
-    assert app.select_slider(key="m").value == 25
-
-
-def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener) -> None:
-    app = open_page("kernel_approximation", **QUICK | {"m": 50})
+@pytest.mark.usefixtures("ahead")
+def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener, quick: dict[str, Any]) -> None:
+    app = open_page("kernel_approximation", **quick | {"m": 50})
     first = held_ahead(app)
     assert first["slider"] == "m-on-page"
     assert first["figures"].keys() == {"25", "100"}
@@ -225,6 +211,12 @@ def test_figures_of_the_nearest_m_are_sent_ahead_once(open_page: Opener) -> None
     app.toggle(key="large").set_value(True).run()
     seen.add(held_ahead(app)["of"])
     assert len(seen) == 6, "the browser forgets figures of another draw, look or setting"
+    app.select_slider(key="m").set_value(
+        10
+    ).run()  # as browsers send after quick moves of the one on the page
+    assert app.select_slider(key="m-on-page").value == app.select_slider(key="m").value == 100
+    app.select_slider(key="m-on-page").set_value(25).run()
+    assert app.select_slider(key="m").value == 25
 
 
 def panel(app: AppTest, place: int) -> np.ndarray:
@@ -372,14 +364,10 @@ def without_nan(app: AppTest) -> str:
 
 @pytest.mark.parametrize("kind", ["one document", "all-zero features"])
 def test_data_at_the_edges_in_every_tab(
-    kind: str, open_page: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, open_page: Opener, data_set: Callable[[str], None]
 ) -> None:
     """With m = 500, more than there are documents."""
-    folder = tmp_path / "edges" / "edge" / "Fold1"
-    folder.mkdir(parents=True)
-    for number, name in enumerate(("train", "vali", "test")):
-        write_letor(EDGES[kind](1 + 100 * number), folder / f"{name}.txt")
-    monkeypatch.setenv("RANKVIZ_DATA", str(tmp_path / "edges"))
+    data_set(kind)
     for view in VIEWS:
         app = open_page("kernel_approximation", data="edge", m=500, view=view, also="k-means++ landmarks")
         assert "below 10⁻⁹" in without_nan(app)
@@ -389,10 +377,7 @@ def test_data_at_the_edges_in_every_tab(
 
 
 @pytest.mark.parametrize(("g", "said"), [(-12, "nearly all ones"), (4, "nearly the identity")])
-def test_ends_of_gamma_have_words(
-    open_page: Opener, data_set: Callable[[str], None], g: int, said: str
-) -> None:
-    data_set("small")
+def test_ends_of_gamma_have_words(open_page: Opener, small_set: None, g: int, said: str) -> None:
     link = QUICK | {"data": "edge", "g": g, "c": 10}
     assert said in without_nan(open_page("kernel_approximation", **link))
 
@@ -404,10 +389,7 @@ def test_ends_of_gamma_have_words(
         *((kernel, "Spectrum") for kernel in ("Laplacian", "linear")),
     ],
 )
-def test_every_kernel_in_every_tab(
-    open_page: Opener, data_set: Callable[[str], None], kernel: str, view: str
-) -> None:
-    data_set("small")
+def test_every_kernel_in_every_tab(open_page: Opener, small_set: None, kernel: str, view: str) -> None:
     app = open_page("kernel_approximation", data="edge", kernel=kernel, view=view, **QUICK)
     text = without_nan(app)
     assert f"· {kernel} kernel" in text
@@ -433,9 +415,8 @@ def test_a_kernel_matrix_of_zeros_has_no_eigenvalues(
 
 @pytest.mark.parametrize("view", ["Residuals of one query", "Numbers"])
 def test_a_third_map_is_drawn_everywhere(
-    open_page: Opener, monkeypatch: pytest.MonkeyPatch, data_set: Callable[[str], None], view: str
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, small_set: None, view: str
 ) -> None:
-    data_set("small")
     third = replace(FEATURE_MAPS["fourier"], label="third map")
     monkeypatch.setitem(FEATURE_MAPS, "third", third)
     app = open_page("kernel_approximation", data="edge", view=view, map="third map", **QUICK)
@@ -529,10 +510,10 @@ def test_the_race_says_what_it_asks() -> None:
     )
 
 
+@pytest.mark.usefixtures("ahead")
 def test_figures_are_made_once_for_equal_settings_and_anew_for_others(
-    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, small_set: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data_set("small")
     made: list[str] = []
     for name in ("matrices", "plane", "draws", "rankings"):
         own = getattr(nystroem_fourier, f"{name}_figure")

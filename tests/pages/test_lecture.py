@@ -345,19 +345,15 @@ def test_a_link_opens_the_page_of_its_view_with_text_and_ways(open_page: Opener)
     assert not app.warning  # the parameters are known
 
 
-def test_a_page_left_by_the_menu_offers_the_way_back(open_page: Opener) -> None:
-    app = open_page("weights", seq=example().packed(), at="2")
-    app.query_params.clear()
-    app.run()
-    assert "2" in bar(app)
-    assert "/playground?" in bar(app)
-
-
-def test_each_view_is_a_new_session_and_a_view_is_added_to_the_followed_lecture(open_page: Opener) -> None:
+def test_a_view_is_added_to_the_followed_lecture_and_a_page_left_has_a_way_back(open_page: Opener) -> None:
     app = open_page("weights", seq=example().packed(), at="2")
     opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
     assert app.session_state[KEY].views[:-1] == example().views
     assert app.session_state[KEY].views[-1].page == "weights"
+    app.query_params.clear()  # the page is left by the menu
+    app.run()
+    assert "2" in bar(app)
+    assert "/playground?" in bar(app)
 
 
 def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:
@@ -516,6 +512,7 @@ def test_a_participant_is_counted_before_the_start_and_told_what_comes_next(open
 
 def test_links_for_students_have_no_large_type_of_the_lecturer(open_page: Opener) -> None:
     app = open_page("lecture")
+    assert app.text_input(key="join-class").value == "", "where Home leads a student"
     app.button(key="lecture-example").click().run()
     app.button(key="open-class").click().run()
     app.toggle(key="large").set_value(True).run()
@@ -584,20 +581,13 @@ def test_every_view_of_the_example_has_settings_that_exist(open_page: Opener, vi
     assert [one.value for one in open_page(view.page, **view.query).warning] == []
 
 
-def test_a_page_in_its_state_is_added(open_page: Opener) -> None:
-    app = open_page("train", m="10")
-    opened(app, "share-and-presets").sidebar.button(key="add-view").click().run()
-    (view,) = app.session_state[KEY].views
-    assert view.page == "train"
-    assert view.query["m"] == "10"
-    assert view.query["data"] == "synthetic-demo"
-
-
 def test_a_lecture_is_made_in_several_tabs_and_only_by_its_visitor(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = opened(open_page("train", m="10"), "share-and-presets")
     first.sidebar.button(key="add-view").click().run()
+    (view,) = first.session_state[KEY].views
+    assert (view.page, view.query["m"], view.query["data"]) == ("train", "10", "synthetic-demo")
     assert any(COOKIE in one.proto.body for one in first.sidebar.get("html"))
     second = open_page("weights")
     second.session_state[COOKIE] = first.session_state[COOKIE]

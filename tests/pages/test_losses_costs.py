@@ -1,14 +1,12 @@
 """Losses, costs and solvers: the address sets them, the model has them, captions name them."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from conftest_pages import Opener, execute, sound, words
 from test_every_page import READING
 
 from rankviz import RunSpec
-from rankviz.learning.losses import LOSSES
 from ui.controls.link import query_params
 from ui.controls.setting_controls import choices
 from ui.controls.settings import state_of
@@ -20,14 +18,20 @@ TABLE = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.3), (2.0, 1.3, 0.0))
 
 
 @pytest.mark.parametrize(
-    "spec", [SPEC.but(loss="hinge", costs="grade_query"), SPEC.but(loss="logistic", costs=("query", TABLE))]
+    ("spec", "caption"),
+    [
+        (SPEC.but(loss="hinge", costs="grade_query"), "hinge"),
+        (SPEC.but(loss="logistic", costs=("query", TABLE)), "logistic"),
+        (SPEC.but(loss="crr", alpha=0.25), "CRR · α = 0.25"),
+    ],
 )
-def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec) -> None:
+def test_loss_and_costs_come_from_the_address(open_page: Opener, spec: RunSpec, caption: str) -> None:
     link = query_params(state_of(spec))
-    app = open_page("train", **{key: link[key] for key in ("m", "loss", "costs", "lam") if key in link})
+    keys = ("m", "loss", "costs", "lam", "alpha")
+    app = open_page("train", **{key: link[key] for key in keys if key in link})
     record = execute(spec)
     assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
-    assert LOSSES[spec.loss].label in words(app)
+    assert caption in words(app)
     assert state_of(record.spec) == {key: app.session_state[key] for key in state_of(record.spec)}
 
 
@@ -37,18 +41,14 @@ def test_captions_name_costs_and_solver(open_page: Opener) -> None:
     assert "× μ by query · Newton-YUAN · " in words(app)
 
 
-def test_a_solver_that_does_not_serve_the_loss_is_refused(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_a_solver_that_does_not_serve_the_loss_is_refused(open_page: Opener, small_set: None) -> None:
     app = open_page(data="edge", m=5, loss="hinge", solver="L-BFGS (SciPy)")
     assert "choose solver='newton'" in app.error[0].value
     app.sidebar.selectbox(key="solver").set_value("newton").run()
     assert not app.error
 
 
-def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_settings_that_clash_do_not_hide_the_data(open_page: Opener, small_set: None) -> None:
     app = open_page(
         "data", data="edge", loss="hinge", solver="L-BFGS (SciPy)", costs=choices()["table"], lam="x"
     )
@@ -66,9 +66,8 @@ def test_a_table_that_does_not_fit_is_refused(open_page: Opener, lam: str, sente
 
 @pytest.mark.parametrize("page", READING)
 def test_every_page_shows_a_loss_of_scores_or_says_why_not(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+    page: str, open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page(page, data="edge", m=10, loss="ListNet")
     assert app.session_state["loss"] == "listnet"
     said = sound(app)
@@ -80,14 +79,6 @@ def test_low_rank_says_that_a_loss_of_scores_has_no_dual_variables(open_page: Op
     assert "The ListNet loss is no sum over preference pairs" in words(app)
     next(button for button in app.button if button.label == "Use hinge").click().run()
     assert app.session_state["loss"] == "hinge"
-
-
-def test_the_share_of_crr_is_in_address_model_and_caption(open_page: Opener) -> None:
-    spec = SPEC.but(loss="crr", alpha=0.25)
-    app = open_page("train", m=5, loss="CRR", alpha="0.25")
-    record = execute(spec)
-    assert app.metric[0].value == f"{record.metrics['vali']['NDCG@10'].mean():.3f}"
-    assert "CRR · α = 0.25" in words(app)
 
 
 def test_ranknet_is_drawn_as_a_loss_of_margins(open_page: Opener) -> None:

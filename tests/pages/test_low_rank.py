@@ -60,18 +60,16 @@ def test_low_rank_shows_what_the_library_computes(matrix: str, open_page: Opener
     assert rank_reading(needs, 1e-2).split(",")[0] in words(app)
 
 
-def test_a_query_of_the_address_is_shown_and_an_unknown_one_is_not(open_page: Opener) -> None:
+def test_a_training_query_of_the_address_is_shown_and_an_unknown_one_is_not(
+    open_page: Opener,
+) -> None:
     table = found("block").table
     query, largest = int(table["query"].iloc[-1]), int(table.loc[table["pairs"].idxmax(), "query"])
     app = open_page("low_rank", m=10, block=query)
     assert f"Query {query}: " in words(app)
+    assert "· training" in words(app), "α belongs to it"
+    assert "without a preference pair" in words(app)
     assert f"Query {largest}: " in words(open_page("low_rank", m=10, block=987654))
-
-
-def test_alpha_belongs_to_the_training_part_and_left_out_queries_are_said(open_page: Opener) -> None:
-    text = words(open_page("low_rank", m=10))
-    assert "· training" in text
-    assert "without a preference pair" in text
 
 
 def test_a_selection_of_the_address_holds_in_every_view(open_page: Opener) -> None:

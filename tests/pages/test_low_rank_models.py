@@ -60,6 +60,10 @@ def test_ranks_are_what_the_library_computes_and_another_k_is_trained(open_page:
     costs = next(frame.value for frame in app.dataframe if "settings" in frame.value)
     assert costs.loc["factorised", "objective"] == pytest.approx(-costs.loc["factorised", "dual"], rel=1e-6)
     assert costs["gap"].notna().all()
+    app.multiselect(key="costmetrics").set_value(["MeanRank"]).run()
+    (table,) = (one.value for one in app.dataframe if "MeanRank" in one.value)
+    assert (table["MeanRank"] > 1).all(), "a metric that runs lack"
+    assert "By MeanRank, " in words(app)
     app.number_input(key="factors").set_value(1).run()
     assert not app.exception
     assert "VVᵀ has rank 1 " in words(app)
@@ -105,8 +109,7 @@ def test_thresholds_above_every_singular_value_are_explained(open_page: Opener) 
     assert "Every A is 0: the threshold nuclear/(2·coupling) = 50 removes all" in text
 
 
-def test_curves_of_both_models_by_both_solvers(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_curves_of_both_models_by_both_solvers(open_page: Opener, small_set: None) -> None:
     app = open_page("low_rank", data="edge", view="Learning curves", learnaxis="iterations", **LINK)
     names = [trace["name"] for trace in figures(app)[2]["data"]]
     assert [name.split(",")[0] for name in names] == ["factorised"] * 2 + ["regularised"] * 2
@@ -175,14 +178,6 @@ def test_a_sweep_is_drawn_before_its_plain_model_is_there(
         assert APPEARS.format(what="The rest") in words(app)
 
 
-def test_the_three_models_have_a_metric_that_runs_lack(open_page: Opener) -> None:
-    app = open_page("low_rank", view="Three models", **LINK)
-    app.multiselect(key="costmetrics").set_value(["MeanRank"]).run()
-    (table,) = (one.value for one in app.dataframe if "MeanRank" in one.value)
-    assert (table["MeanRank"] > 1).all()
-    assert "By MeanRank, " in words(app)
-
-
 def test_the_objective_is_swept_over_k_alone(open_page: Opener) -> None:
     app = open_page("low_rank", view="Sensitivity", fseeds=2, sweepmetric="objective", **LINK)
     assert app.selectbox(key="sweepmetric").options == [*METRICS, "objective"]
@@ -227,9 +222,8 @@ def test_runs_that_are_not_there_are_offered(open_page: Opener, monkeypatch: pyt
 
 
 def test_an_exact_kernel_of_many_documents_has_no_steps_by_query(
-    open_page: Opener, data_set: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    open_page: Opener, small_set: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data_set("small")
     monkeypatch.setattr("ui.study.low_rank_models.in_kernel_space", lambda spec: True)
     app = open_page("low_rank", data="edge", view="Learning curves", **LINK)
     assert "need rows of features" in words(app)
@@ -263,9 +257,8 @@ def test_data_at_the_edges_have_their_sentence_or_their_figures(
 
 
 def test_models_are_shown_where_the_sidebars_has_no_dual_variables(
-    open_page: Opener, data_set: Callable[[str], None]
+    open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page("low_rank", data="edge", costs="λ as below", lam="0, 0, 0", **LINK)
     for view in TABS:
         app.session_state["view"] = view

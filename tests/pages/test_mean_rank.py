@@ -1,13 +1,11 @@
 """Pages by metrics that runs lack: one of which less is better, and one of the visitor's own."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
-from conftest_pages import Opener, execute, figures, words
+from conftest_pages import Opener, decoded, execute, figures, words
 from streamlit.testing.v1 import AppTest
-from test_sweep import SMALL, design_of, make, no_processes, numbers, press, study_of, table_of
+from test_sweep import SMALL, design_of, make, no_processes, press, study_of, table_of
 
 from rankviz import RunSpec
 from rankviz.datasets import load_demo
@@ -29,18 +27,19 @@ LESS = "MeanRank"
 OWN_GAINS = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
 """The gains of NDCG@10, spelled out."""
 ME = "1" * 32
-PAGES = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", "why", "convergence", "low_rank"]
+OF_CHANGES = ["why", "convergence", "low_rank"]
+"""Pages that tell the effect of a changed setting by the metric, and nothing else."""
+WITH_METRIC = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", *OF_CHANGES]
 
 
 def said(app: AppTest) -> str:
     return words(app).replace("\u2060", "").replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", WITH_METRIC)
 def test_every_menu_offers_the_mean_rank_and_says_that_less_is_better(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
+    page: str, open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page(page, data="edge", m=10, upto=25, metric=LESS)
     assert not app.error, [one.value for one in app.error]
     assert app.selectbox(key="metric").value == LESS
@@ -53,8 +52,8 @@ def test_the_best_C_has_the_smallest_mean_rank(open_page: Opener) -> None:
     app = open_page("influence", map="linear", scope="this fold", metric=LESS)
     assert "MeanRank is lowest (best) at C = " in said(app)
     lines = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
-    values = numbers(lines["mean over queries"]["y"])
-    assert numbers(lines["best"]["y"]) == pytest.approx([min(values)])
+    values = decoded(lines["mean over queries"]["y"])
+    assert decoded(lines["best"]["y"]) == pytest.approx([min(values)])
     assert max(values) > min(values)
 
 
@@ -170,37 +169,24 @@ def test_another_metric_is_answered_in_words(open_page: Opener) -> None:
     assert f"By {LESS} the same changes make: {LESS} (less is better) " in told
 
 
-SAME = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7, 4: 15})@10"
-"""Gains of 2^y − 1 by grade, so that both are equal."""
-OF_CHANGES = ["why", "convergence", "low_rank"]
-"""Pages that tell the effect of a changed setting by the metric, and nothing else."""
-WITH_METRIC = ["train", "what_if", "side_by_side", "influence", "ndcg_vs_m", *OF_CHANGES]
-
-
 @pytest.mark.parametrize("page", WITH_METRIC)
-def test_own_gains_are_computed_on_every_page(
-    page: str, open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
-    own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=SAME)
-    assert not own.exception
+def test_own_gains_are_computed_on_every_page(page: str, open_page: Opener, small_set: None) -> None:
+    own = open_page(page, data="edge", m=10, upto=25, metric=OWN, own=OWN_GAINS)
     assert not own.error
-    assert own.text_input(key="own").value == SAME
+    assert own.text_input(key="own").value == OWN_GAINS
     if page in OF_CHANGES:
         own.sidebar.select_slider(key="m").set_value(25).run()
-    assert SAME.lower() in words(own).replace("\u2060", "").lower()
+    assert OWN_GAINS.lower() in words(own).replace("\u2060", "").lower()
 
 
-@pytest.mark.parametrize("text", ["", "<b>x</b>@5"])
-def test_what_is_no_metric_here_is_told_and_the_usual_one_is_shown(text: str, open_page: Opener) -> None:
-    app = open_page("train", m=10, metric=OWN, own=text)
-    assert not app.exception
-    (told,) = [one.value for one in app.caption if "Write a metric in the field" in one.value]
-    assert "<b>" not in told
-
-
-def test_a_grade_without_a_gain_is_told(open_page: Opener) -> None:
-    app = open_page("train", m=10, metric=OWN, own="nDCG(gains={1: 1})@5")
+def test_what_is_no_metric_here_is_told_and_so_is_a_grade_without_a_gain(open_page: Opener) -> None:
+    app = open_page("train", m=10, metric=OWN, own="")
+    for text in ("", "<b>x</b>@5"):
+        app.text_input(key="own").set_value(text).run()
+        assert not app.exception
+        (told,) = [one.value for one in app.caption if "Write a metric in the field" in one.value]
+        assert "<b>" not in told
+    app.text_input(key="own").set_value("nDCG(gains={1: 1})@5").run()
     assert not app.exception
     assert "has no gain: give gains of the grades 1 to" in app.error[0].value
 
@@ -209,5 +195,5 @@ def test_a_record_with_an_own_metric_is_stored_without_it(open_page: Opener) -> 
     from rankviz.metrics.evaluation import COLUMNS
     from ui.work.runs import remembered
 
-    open_page("train", m=10, metric=OWN, own=SAME)
+    open_page("train", m=10, metric=OWN, own=OWN_GAINS)
     assert all(tuple(record.metrics["vali"]) == COLUMNS for record in remembered())

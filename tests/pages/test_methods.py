@@ -16,11 +16,18 @@ def table(app: AppTest) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if "minimises" in frame.value).set_index("method")
 
 
-def test_methods_are_listed_before_any_is_trained(open_page: Opener) -> None:
+def test_methods_are_listed_before_any_is_trained_and_one_is_used(open_page: Opener) -> None:
     app = open_page("methods", **LINK)
     assert app.header[0].value == "No method is trained on these data yet."
     assert table(app).index.tolist() == [one.label for one in catalogue().values()]
     assert "NDCG@10" not in table(app)
+    assert len(figures(app)) == 2  # one for phones, which hide the other
+    app.session_state[methods.PICKED] = "logistic"
+    app.run()
+    assert "RankSVM, logistic" in words(app)
+    app.button(key="methods-use").click().run()
+    assert app.title[0].value == "Train"
+    assert app.session_state["loss"] == "logistic"
 
 
 def test_ticked_methods_are_trained_and_compared_with_the_baseline(
@@ -38,17 +45,6 @@ def test_ticked_methods_are_trained_and_compared_with_the_baseline(
     assert shown["NDCG@10 difference"].notna().sum() == 1
     assert "2 of" in app.header[0].value
     assert "printed" not in " ".join(shown.columns)
-
-
-def test_the_tree_shows_what_a_clicked_method_minimises(open_page: Opener) -> None:
-    app = open_page("methods", **LINK)
-    assert len(figures(app)) == 2  # one for phones, which hide the other
-    app.session_state[methods.PICKED] = "logistic"
-    app.run()
-    assert "RankSVM, logistic" in words(app)
-    app.button(key="methods-use").click().run()
-    assert app.title[0].value == "Train"
-    assert app.session_state["loss"] == "logistic"
 
 
 def test_differences_need_two_methods(open_page: Opener) -> None:

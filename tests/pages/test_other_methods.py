@@ -1,7 +1,5 @@
 """Pages on training and on dual variables, with methods that have less of it than RankSVM, or other kinds."""
 
-from collections.abc import Callable
-
 import pytest
 import strangers
 from conftest_pages import Opener, figures, words
@@ -55,8 +53,7 @@ def test_a_trace_of_another_kind_is_drawn_as_far_as_it_goes(open_page: Opener) -
     assert "has no products with the features" in words(app)
 
 
-def test_its_other_solver_is_beside_it(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_its_other_solver_is_beside_it(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", method=METHODS["factorized"].label, ltol="1e-06", **LINK)
     app.multiselect(key="solvers").set_value(["query_steps"]).run()
     assert not app.exception
@@ -115,10 +112,9 @@ def test_curves_and_sweeps_go_on_from_the_sidebars_model(
     method: str,
     view: str,
     open_page: Opener,
-    data_set: Callable[[str], None],
+    small_set: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data_set("small")
     monkeypatch.setattr("ui.study.low_rank_sweeps.FACTORS", (1, 2))
     app = open_page("low_rank", data="edge", view=view, fseeds=1, method=METHODS[method].label, **LINK)
     assert len(figures(app)) == 3
@@ -166,27 +162,20 @@ def test_train_lists_the_thresholds_of_grades(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("method", ["LambdaRank", "LambdaLoss"])
-def test_convergence_says_that_no_objective_is_fixed(
-    method: str, open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_convergence_says_that_no_objective_is_fixed(method: str, open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", m=10, method=method, reweight=10)
     assert len(figures(app)) == 1
     assert "No fixed objective: the weights of pairs follow the ranking" in words(app)
 
 
-def test_convergence_names_the_ends_of_all_starts(open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_convergence_names_the_ends_of_all_starts(open_page: Opener, small_set: None) -> None:
     app = open_page("convergence", data="edge", m=10, method="ApproxNDCG", restarts=3)
     assert not app.error
     assert "3 starts end at the objectives" in words(app)
     assert "(kept)" in words(app)
 
 
-def test_train_and_convergence_draw_rounds_and_importance(
-    open_page: Opener, data_set: Callable[[str], None]
-) -> None:
-    data_set("small")
+def test_train_and_convergence_draw_rounds_and_importance(open_page: Opener, small_set: None) -> None:
     link = {"data": "edge", "method": "LambdaMART", "rounds": "12", "patience": "5"}
     said = words(open_page("train", **link))
     assert "of what the splits gain" in said
@@ -210,9 +199,8 @@ def test_train_and_convergence_draw_rounds_and_importance(
     ],
 )
 def test_convergence_draws_what_rounds_minimise(
-    method: str, objective: str, open_page: Opener, data_set: Callable[[str], None]
+    method: str, objective: str, open_page: Opener, small_set: None
 ) -> None:
-    data_set("small")
     app = open_page("convergence", data="edge", method=method, rounds="12", passes="3")
     measured, lowered = figures(app)
     assert lowered["layout"]["yaxis"]["title"]["text"] == objective

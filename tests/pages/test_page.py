@@ -1,7 +1,6 @@
 """Tabs and tables below a label: only what is open is drawn."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from conftest_pages import TABS, Opener, opened, words
@@ -12,8 +11,7 @@ from ui.shell import page as frame
 
 
 @pytest.mark.parametrize("page", TABS)
-def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_only_the_open_tab_is_drawn(page: str, open_page: Opener, small_set: None) -> None:
     app = open_page(page, data="edge", m=10, **FEW.get(page, {}))
     for view in (TABS[page][0], TABS[page][-1]):
         if view != TABS[page][0]:

@@ -89,8 +89,7 @@ def test_edges_of_data(kind: str, open_page: Opener, data_set: Callable[[str], N
 
 
 @pytest.mark.parametrize("method", ["factorized", "mart"])
-def test_every_method(method: str, open_page: Opener, data_set: Callable[[str], None]) -> None:
-    data_set("small")
+def test_every_method(method: str, open_page: Opener, small_set: None) -> None:
     label = METHODS[method].label
     app = open_page("ndcg_vs_m", view="Label noise", data="edge", method=label, rounds=5, **QUICK)
     assert not app.error, [error.value for error in app.error]

@@ -32,7 +32,7 @@ def linear() -> RunSpec:
     return RunSpec("synthetic-demo", feature_map="linear", C=2.0**-10)
 
 
-def test_train_shows_its_scores_and_says_what_it_has_not(open_page: Opener, mean: RunSpec) -> None:
+def test_train_shows_its_scores_and_offers_what_there_is(open_page: Opener, mean: RunSpec) -> None:
     app, record = open_page("train", **LINK), execute(mean)
     assert app.metric[0].value == f"{record.metrics['vali'][METRIC].mean():.3f}"
     assert list(lines(figures(app)[0])) == ["linear", "feature mean"]
@@ -43,10 +43,7 @@ def test_train_shows_its_scores_and_says_what_it_has_not(open_page: Opener, mean
     assert "This is" not in words(app)
     assert len(figures(app)) == 3, "curve, list, margins; no trace"
     assert [t["name"] for t in figures(app)[2]["data"]] == ["preference pairs"], "no loss is drawn"
-
-
-def test_downloads_offer_what_there_is(open_page: Opener, mean: RunSpec) -> None:
-    labels = [button.label for button in open_page("train", **LINK).get("download_button")]
+    labels = [button.label for button in app.get("download_button")]
     assert "Scores, validation part" in labels
     assert "Run" in labels
     assert not {"Weights", "Model"} & set(labels)

@@ -66,10 +66,17 @@ def greyed_out(app: Any) -> set[str]:
     return {widget.key for widget in (*found["in view"], *found["below"]) if widget.disabled}
 
 
-def test_the_controls_stand_in_their_order() -> None:
+def test_the_controls_stand_in_their_order_and_help_texts_tell_what_the_options_are() -> None:
     app = sidebar_alone()
     assert labels(app, "in view") == IN_VIEW
     assert labels(app, "below") == BELOW
+    for key, registry in (("loss", LOSSES), ("method", METHODS)):
+        assert all(
+            f"{option.label}: " in app.selectbox(key=key).help
+            for option in registry.values()
+            if getattr(option, "trains", True)
+        )
+    assert "Query-level z-score: " in app.selectbox(key="norm").help
 
 
 @pytest.mark.parametrize(
@@ -152,22 +159,6 @@ def test_a_method_s_own_settings_stand_behind_it_where_it_is_chosen() -> None:
     assert app.session_state["baseline"] == sidebar_alone().session_state["baseline"]
     app.selectbox(key="method").set_value("ranksvm").run()
     assert labels(app, "in view") == IN_VIEW
-
-
-def test_help_texts_tell_what_the_options_are() -> None:
-    app = sidebar_alone()
-    for key, registry in (("loss", LOSSES), ("method", METHODS)):
-        assert all(
-            f"{option.label}: " in app.selectbox(key=key).help
-            for option in registry.values()
-            if getattr(option, "trains", True)
-        )
-    assert "Query-level z-score: " in app.selectbox(key="norm").help
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_state_stands_for_its_spec(spec: RunSpec) -> None:
-    assert spec_from_state(state_of(spec)) == spec
 
 
 def test_a_named_map_and_changes_make_it_another_spec() -> None:

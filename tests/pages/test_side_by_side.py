@@ -101,25 +101,22 @@ def test_a_link_brings_selection_query_and_document_back(open_page: Opener) -> N
     assert CAUTION not in words(app)
 
 
-def test_a_document_is_marked_in_lists_and_scores(open_page: Opener) -> None:
+def test_a_marked_document_and_the_selected_query_that_differs_most_are_shown(
+    open_page: Opener,
+) -> None:
     app = open_page("side_by_side", m=10)
+    picked = table(app)["query"].iloc[[3, 5]].tolist()
     moved = next(frame.value for frame in app.dataframe if "change" in frame.value)
     app = open_page("side_by_side", m=10, document=moved["document"].iloc[0])
     assert f"Marked: document {moved['document'].iloc[0]}, grade {moved['grade'].iloc[0]}" in words(app)
     assert app.query_params["document"] == moved["document"].iloc[0]
+    assert f"Query {picked[0]}," in words(open_page("side_by_side", m=10, picked=".".join(map(str, picked))))
 
 
 def test_the_query_that_differs_most_is_shown_first(open_page: Opener) -> None:
     app = open_page("side_by_side", m=10, query=10**9)
     assert app.selectbox(key="query").value is None
     assert f"Query {table(app)['query'].iloc[0]}," in words(app)
-
-
-def test_of_the_selected_queries_the_one_that_differs_most_is_shown(open_page: Opener) -> None:
-    found = table(open_page("side_by_side", m=10))
-    picked = found["query"].iloc[[3, 5]].tolist()
-    app = open_page("side_by_side", m=10, picked=".".join(map(str, picked)))
-    assert f"Query {picked[0]}," in words(app)
 
 
 @pytest.mark.parametrize("kind", ["tiny", "one document", "one grade"])

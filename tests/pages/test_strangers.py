@@ -89,18 +89,6 @@ def test_every_page_shows_it_or_says_why_not(
         assert "feature mean" in (said + str(figures(app))).lower(), "it is called by its name"
 
 
-def test_pages_that_need_more_say_what_is_missing_and_offer_what_has_it(
-    open_page: Opener, stranger: Callable[[str], dict[str, str]]
-) -> None:
-    app = open_page("low_rank", **stranger("ranker"))
-    assert "has no dual variables" in words(app)
-    assert not figures(app)
-    button = next(button for button in app.button if button.label == f"Use {METHODS['ranksvm'].label}")
-    button.click().run()
-    assert app.session_state["method"] == "ranksvm"
-    assert figures(app)
-
-
 def test_influence_says_why_another_model_is_shown(
     open_page: Opener, stranger: Callable[[str], dict[str, str]]
 ) -> None:

@@ -1,17 +1,15 @@
 """Sweep: what a design comes to, a study that fills in, what is chosen, and who may do what."""
 
 import sys
-from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import strangers
-from conftest_pages import Opener, figures, words
+from conftest_pages import Opener, decoded, figures, words
 from runs_once import RunsOnce
 from streamlit.testing.v1 import AppTest
 
@@ -52,10 +50,10 @@ def opened(open_page: Opener) -> Opener:
 
     def on(**params: object) -> AppTest:
         app = open_page("sweep", **{key: value for key, value in params.items() if key not in ("xc", "xg")})
-        for key in ("xc", "xg"):
-            if key in params:
-                app.slider(key=key).set_value(params[key])
-        return app.run()
+        both = [key for key in ("xc", "xg") if key in params]
+        for key in both:
+            app.slider(key=key).set_value(params[key])
+        return app.run() if both else app
 
     return on
 
@@ -70,13 +68,6 @@ def press(app: AppTest, key: str) -> AppTest:
     app.button(key=key).click().run()
     assert not app.exception
     return app
-
-
-def numbers(values: Any) -> list[float]:
-    """Numbers of a figure, which Plotly may have packed."""
-    if isinstance(values, dict):
-        return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
-    return list(values)
 
 
 def study_of(app: AppTest) -> str:
@@ -110,7 +101,7 @@ def test_before_it_starts_a_design_says_what_it_comes_to(opened: Opener) -> None
     assert app.header[0].value.rstrip(".").endswith(" with 2 worker processes")
     (drawn,) = figures(app)
     coming = next(trace for trace in drawn["data"] if trace.get("name") == "to come")
-    assert numbers(coming["x"]) == [0, 0, 1, 1]
+    assert decoded(coming["x"]) == [0, 0, 1, 1]
     assert not run_store().studies.running()
 
 

@@ -151,11 +151,15 @@ def test_technical_words_of_labels_open_a_sentence(label: str) -> None:
     assert str(terms_in(label)).startswith("![](data:image/svg+xml")
 
 
-def test_an_answer_explains_its_terms(open_page: Opener) -> None:
-    heading = open_page("train", m=10).header[0]
+def test_an_answer_and_tiles_explain_their_terms(open_page: Opener) -> None:
+    app = open_page("train", m=10)
+    heading = app.header[0]
     assert "NDCG@10" in heading.value
     assert heading.help == terms_in(heading.value)
     assert TERMS["NDCG@k"].meaning in heading.help
+    helps = {tile.label: tile.help for tile in app.metric}
+    assert helps["NDCG@10"] == explained("NDCG@k")
+    assert all(helps.values())
 
 
 def test_measures_at_a_cut_off_have_the_sentence_of_their_kind() -> None:
@@ -191,9 +195,3 @@ def flat(node: Any) -> Iterator[Any]:
             yield from flat(child)
         else:
             yield child
-
-
-def test_tiles_say_what_they_count(open_page: Opener) -> None:
-    helps = {tile.label: tile.help for tile in open_page("train", m=10).metric}
-    assert helps["NDCG@10"] == explained("NDCG@k")
-    assert all(helps.values())

@@ -215,7 +215,7 @@ def test_a_change_of_a_document_that_is_not_added_can_be_taken_out(open_page: Op
     assert app.header[0].value == NOTHING_YET["train"]
 
 
-def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
+def test_a_document_is_added_as_a_copy_and_edited_or_typed(open_page: Opener) -> None:
     app = open_page("what_if", m=50)
     n = len(ranking(app))
     button(app, "add-add").click().run()
@@ -236,12 +236,7 @@ def test_a_document_is_added_as_a_copy_and_edited(open_page: Opener) -> None:
     assert len(ranking(app)) == n
     button(app, "change-out").click().run()
     assert not app.checkbox, "what is said of a document goes with it"
-
-
-def test_typed_documents_are_read_or_refused(open_page: Opener) -> None:
-    app = open_page("what_if", m=50)
     app.button_group(key="add-as").select("typed").run()
-    n = len(ranking(app))
     app.text_area(key="add-text").set_value("1 qid:9 2:0.5\n0 qid:9 3:1e-2").run()
     button(app, "add-add").click().run()
     assert len(ranking(app)) == n + 2
@@ -357,22 +352,19 @@ def test_the_answer_says_which_rank_was_asked_for_and_the_next_step(
             assert not left
 
 
-def test_a_refused_drop_offers_more_weight(open_by_menu: Opener) -> None:
+def test_a_drop_that_is_refused_or_lowers_only_the_other_grade_is_answered(open_by_menu: Opener) -> None:
     app = open_by_menu("what_if", m=50)
+    first, second = (one for one in listed(app)["now"][:2])
+    assert first["grade"] == second["grade"] == 2, "the highest grade"
+    tell(app, "gesture", {"do": "above", "key": second["key"], "other": first["key"]})
+    assert app.header[0].value.startswith(f"You asked for rank 1: {second['name']} ")
+    button(app, "what-if-clear").click().run()
     first = next(one for one in listed(app)["now"] if one["grade"] == 2)
     other = next(one for one in listed(app)["now"] if one["grade"] == 1)
     tell(app, "gesture", {"do": "above", "key": first["key"], "other": other["key"]})
     assert "the model disagrees" in app.header[0].value
     button(app, "what-if-step").click().run()
     assert app.query_params["changes"] == "w_t0_100"
-
-
-def test_a_drop_that_lowers_only_the_other_grade_says_which_rank_was_asked_for(open_by_menu: Opener) -> None:
-    app = open_by_menu("what_if", m=50)
-    first, second = (one for one in listed(app)["now"][:2])
-    assert first["grade"] == second["grade"] == 2, "the highest grade"
-    tell(app, "gesture", {"do": "above", "key": second["key"], "other": first["key"]})
-    assert app.header[0].value.startswith(f"You asked for rank 1: {second['name']} ")
 
 
 def test_a_rank_that_the_list_does_not_have_is_not_told(open_page: Opener) -> None:
@@ -571,10 +563,13 @@ def test_why_is_asked_of_the_model_as_the_changes_make_it(open_page: Opener) -> 
     assert after != before
 
 
-def test_features_are_called_what_the_visitor_calls_them(open_page: Opener) -> None:
-    app = open_page("what_if", m=50, query=1, changes="x_2", names="3: <b>clicks</b>")
+def test_features_are_called_what_the_visitor_calls_them_and_no_other_sees_it(open_page: Opener) -> None:
+    app = open_page("what_if", m=50, query=1, changes="x_2", names="1: mine|3: <b>clicks</b>")
     assert app.checkbox[0].label == escaped("<b>clicks</b> left out of all documents")
-    assert app.query_params["names"] == "3: <b>clicks</b>"
+    assert app.query_params["names"] == "1: mine|3: <b>clicks</b>"
+    other = open_page("what_if", m=50, query=1, changes="x_2")
+    for key in ("edit-feature", "out-feature"):
+        assert other.selectbox(key=key).options[:3] == ["feature 1", "feature 2", "feature 3"]
 
 
 def test_of_a_list_from_a_link_the_last_change_can_be_undone(open_page: Opener) -> None:
@@ -584,13 +579,6 @@ def test_of_a_list_from_a_link_the_last_change_can_be_undone(open_page: Opener) 
     app.button(key="what-if-undo").click().run()
     assert "changes" not in app.query_params
     assert app.button(key="what-if-undo").disabled
-
-
-def test_what_one_visitor_calls_features_no_other_sees(open_page: Opener) -> None:
-    open_page("what_if", m=50, query=1, changes="x_2", names="1: mine|3: mine too")
-    other = open_page("what_if", m=50, query=1, changes="x_2")
-    for key in ("edit-feature", "out-feature"):
-        assert other.selectbox(key=key).options[:3] == ["feature 1", "feature 2", "feature 3"]
 
 
 def test_all_numbers_of_one_model_are_of_one_fit(open_page: Opener) -> None:
