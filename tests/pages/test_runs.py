@@ -91,6 +91,19 @@ def test_the_best_run_is_told_and_drawn(
     assert "5 runs." in words(app)
 
 
+@pytest.mark.usefixtures("store")
+def test_times_are_those_of_the_browsers_zone_or_of_utc_and_say_so(open_page: Opener) -> None:
+    app = open_page("runs")
+    for zone, title in {
+        "Asia/Tokyo": "made",
+        **dict.fromkeys(("", "nowhere", "/etc/passwd", "Europe", "x" * 9999, "\0"), "made (UTC)"),
+    }.items():
+        app.context["timezone"] = zone
+        app.run()
+        assert str(rows(app)["made"].dt.tz) == (zone if title == "made" else "UTC")
+        assert json.loads(app.dataframe[0].proto.columns)["made"]["label"] == title
+
+
 @pytest.mark.parametrize("name", ["run", "runs"])
 def test_a_link_chooses_its_runs_and_says_which_are_lost(
     open_page: Opener, store: RunStore, made: list[RunRecord], name: str
@@ -113,7 +126,7 @@ def test_a_link_to_lost_runs_offers_ways_on_without_any_run(open_page: Opener) -
 
 
 @pytest.mark.usefixtures("store")
-def test_equal_runs_have_no_best_and_columns_are_what_differs_and_times_of_a_zone(
+def test_equal_runs_have_no_best_and_only_what_differs_has_a_column(
     open_page: Opener, made: list[RunRecord]
 ) -> None:
     (value,) = {f"{record.metrics['vali']['NDCG@10'].mean():.3f}" for record in made}
@@ -121,14 +134,6 @@ def test_equal_runs_have_no_best_and_columns_are_what_differs_and_times_of_a_zon
     assert app.header[0].value == f"All 5 runs on made fold 1 have validation NDCG@10 {value}."
     assert sorted(rows(app)["C"]) == [-8, -7, -7, -6, -4]
     assert rows(app)["Seed"].isna().sum() == 3, "gaps are gaps"
-    for zone, title in {
-        "Asia/Tokyo": "made",
-        **dict.fromkeys(("", "nowhere", "/etc/passwd", "Europe", "x" * 9999, "\0"), "made (UTC)"),
-    }.items():
-        app.context["timezone"] = zone
-        app.run()
-        assert str(rows(app)["made"].dt.tz) == (zone if title == "made" else "UTC")
-        assert json.loads(app.dataframe[0].proto.columns)["made"]["label"] == title
     assert {"C", "Feature map", "Seed", "NDCG@10, validation", "seconds", "made"} <= set(rows(app))
     assert not {"Data set", "Loss", "m", "state", "whose", "tags"} & set(rows(app))
     said = next(text for text in words(app).splitlines() if text.startswith("All: "))
