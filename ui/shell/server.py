@@ -258,9 +258,9 @@ def _share_of_files() -> float:
         return 1.0 if getattr(error, "errno", None) == errno.EMFILE else 0.0
 
 
-FLOOD, FLOOD_SECONDS, WAIT_EACH, LONGEST = 10, 5.0, 0.04, 2.0
-"""Messages of one visitor within so many seconds that never wait, the seconds that each further one adds,
-and the longest wait."""
+FLOOD, FLOOD_SECONDS, WAIT, LONGEST = 10, 5.0, 0.004, 5.0
+"""Messages of one visitor within so many seconds that never wait, the wait of the first further one in
+seconds, which grows with the square of their number, and the longest wait."""
 TOGETHER = 0.03
 """Seconds for which messages that waited pass together."""
 LARGE = 100_000
@@ -331,7 +331,7 @@ class Paced:
                 visitor.sent.popleft()
             beyond = len(visitor.sent) - FLOOD
             if beyond > 0 and now > passed + TOGETHER and self._others(visitor, now - FLOOD_SECONDS):
-                await self._sleep(min(LONGEST, WAIT_EACH * beyond))
+                await self._sleep(min(LONGEST, WAIT * beyond**2))
                 passed = self._clock()
             elif beyond > 0:  # else it answers nobody until all that have arrived are read
                 await asyncio.sleep(0)
