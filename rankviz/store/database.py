@@ -174,7 +174,7 @@ class Database:
                 with contextlib.suppress(sqlite3.Error):
                     _, frames, saved = connection.execute("PRAGMA wal_checkpoint").fetchone()
                     self._all_saved = frames == saved
-            connection.close()  # SQLAlchemy does it after this event
+            connection.close()  # now, so that `_open` is right: SQLAlchemy does it after this event
         finally:
             self._open.pop(connection, None)
             if not self._open and not self._all_saved:
