@@ -16,6 +16,7 @@ import pytest
 from streamlit import config
 
 from rankviz.common.bounds import ENVIRONMENT, GB, SETS, Bounds, bounds
+from tools.browser import free_port
 from tools.proxy import PROGRAM, proxy
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -144,6 +145,10 @@ def test_the_proxy_keeps_each_browser_at_one_of_two_processes(tmp_path: Path) ->
         second.shutdown()
         second.server_close()
         assert {ask(cookie.split(";")[0])[0] for _, cookie in browsers} == {str(first.server_port)}
+
+
+def test_no_port_is_given_twice() -> None:
+    assert len({free_port() for _ in range(1000)}) == 1000
 
 
 def test_the_unit_gives_up_what_a_server_does_not_need() -> None:

@@ -105,10 +105,20 @@ def serving(
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 on which nobody answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of 127.0.0.1 on which nobody answers, and which this process was not given before.
+
+    The system may give one port twice before a server listens on it. Two servers of nginx then share it.
+    """
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port not in _GIVEN:
+            _GIVEN.add(port)
+            return port
+
+
+_GIVEN: set[int] = set()
 
 
 def isolated(folder: Path) -> dict[str, str]:
