@@ -219,6 +219,7 @@ def assert_what_opens_lies_over_no_figure(page: Page, opener: str) -> None:
     opened = main.locator("details").filter(has=page.locator("summary").filter(has_text=opener)).first
     opened.locator("summary").first.click()
     expect(opened).to_have_attribute("open", "")
+    wait_settled(page)
     place = box(opened)
     for figure in map(box, main.locator(".js-plotly-plot").filter(visible=True).all()):
         lowest, end = figure["y"] + figure["height"], place["y"] + place["height"]
