@@ -8,7 +8,8 @@ from starlette.middleware import Middleware
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
-from ui.model.data_serving import BoundedUploads, free_memory
+from ui.defaults import ready
+from ui.model.data_serving import BoundedUploads
 from ui.shell.assets import Assets
 from ui.shell.figures import routes
 from ui.shell.server import FewFiles, Headers, Paced, PageMessages, SameOrigin
@@ -18,4 +19,4 @@ PagesManager.uses_pages_directory = False
 middleware = [
     Middleware(one) for one in (Headers, SameOrigin, FewFiles, Paced, PageMessages, Assets, BoundedUploads)
 ]
-app = App("router.py", routes=routes(), middleware=middleware, lifespan=free_memory)
+app = App("router.py", routes=routes(), middleware=middleware, lifespan=ready)

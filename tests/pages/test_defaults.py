@@ -1,9 +1,13 @@
 """The runs behind the figures that pages open with: made once, kept for all, made again after a change."""
 
+import asyncio
 import logging
 import os
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest_pages import OF_STORE, Opener, shown
@@ -11,9 +15,12 @@ from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
 
+from rankviz.store import RunStore
 from rankviz.store.room import FOR_ALL
+from rankviz.store.run_store import keep_for_all
 from rankviz.store.study import COMMON, StudyStatus
 from rankviz.store.tables import studies
+from tools.browser import app_server
 from ui import defaults
 from ui.controls.navigation import ENTRIES
 from ui.shell.visitors import accounts_required
@@ -107,6 +114,45 @@ def test_a_server_has_them_made_once_by_another_process(monkeypatch: pytest.Monk
     defaults.prepare()
     assert len(started) == 1
     assert "ui.defaults" in started[0][-1]
+
+
+def test_a_server_with_them_has_opened_its_first_page_before_it_answers(tmp_path: Path) -> None:
+    """Their records are lost here, so the page makes those that it shows."""
+    store = RunStore(tmp_path / "runs" / "runs.sqlite")
+    keep_for_all(store, [], defaults._title())
+    with app_server(tmp_path, {"RANKVIZ_RUNS": str(tmp_path / "runs")}):
+        deadline = time.monotonic() + 30
+        while (found := store.listing.every()).empty and time.monotonic() < deadline:
+            time.sleep(0.1)  # a thread of the server keeps them
+    assert len(found) > 0
+
+
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what a server asks of Streamlit before it serves, with a first page that never ends."""
+    asked: list[str] = []
+    calls = {
+        name: lambda *_, name=name: asked.append(name)
+        for name in ("connect_session", "handle_backmsg", "close_session")
+    }
+    monkeypatch.setattr(defaults, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(defaults, "free_memory", lambda _: nullcontext())
+    monkeypatch.setattr(defaults, "runtime", SimpleNamespace(get_instance=lambda: SimpleNamespace(**calls)))
+
+    async def serve() -> None:
+        async with defaults.ready(SimpleNamespace()):  # type: ignore[arg-type]
+            asked.append("serves")
+
+    asyncio.run(serve())
+    return asked
+
+
+def test_a_first_page_that_never_ends_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(defaults, "kept_for_all", lambda *_: True)
+    assert started(monkeypatch) == ["connect_session", "handle_backmsg", "close_session", "serves"]
+
+
+def test_a_server_without_them_opens_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(monkeypatch) == ["serves"]
 
 
 def test_nothing_is_made_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
