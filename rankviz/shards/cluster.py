@@ -15,7 +15,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -195,7 +195,11 @@ class OnCluster:
     def workers(self) -> dict[str, Any]:
         """The workers by address, from the scheduler."""
         with self._answering():
-            found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+            scheduler = self._client.scheduler
+            if scheduler is None:
+                raise CommClosedError("the client has closed")
+            # not scheduler_info(): the client's thread may replace its answer by one without workers
+            found: dict[str, Any] = self._client.sync(scheduler.identity, n_workers=-1)["workers"]
             return found
 
     @property
@@ -240,8 +244,12 @@ class OnCluster:
         return self._shards or max(1, self.threads, -(-n_documents // DOCUMENTS))
 
     def budget(self) -> float:
-        """Return 70 % of the workers' memory limits together; infinite if they have none."""
+        """Return 70 % of the workers' memory limits together; infinite if they have none.
+
+        Raises `SettingError` without workers.
+        """
         limits = [float(worker["memory_limit"] or np.inf) for worker in self.workers.values()]
+        self._require(limits)
         return BUDGET_SHARE * sum(limits)
 
     def scatter(self, items: Sequence[Any]) -> PerShard:
@@ -334,12 +342,15 @@ class OnCluster:
                 "the fit is lost: restart the scheduler, then train again"
             ) from error
 
+    def _require(self, workers: Collection[object]) -> None:
+        if not workers:
+            raise SettingError(f"the Dask scheduler at {self.address} has no worker; start some: dask worker")
+
     def _check_workers(self) -> None:
         with self._answering():
             found = self._client.run(_version, on_error="return") if self.workers else {}
         wrong = [f"{address} ({said})" for address, said in found.items() if said != rankviz.__version__]
-        if not found:
-            raise SettingError(f"the Dask scheduler at {self.address} has no worker; start some: dask worker")
+        self._require(found)
         if wrong:
             raise SettingError(
                 f"workers without this version of rankviz, {rankviz.__version__}: {', '.join(wrong)}; "

@@ -263,6 +263,28 @@ def test_nothing_is_held_when_a_fit_is_done(cluster: OnCluster, monkeypatch: pyt
         gc.enable()
 
 
+def test_workers_are_counted_whatever_the_client_asks_meanwhile(cluster: OnCluster) -> None:
+    """Its own thread asks for the scheduler without workers now and then, and keeps that answer."""
+    asked = cluster._client._periodic_callbacks["scheduler-info"]
+
+    def often() -> None:
+        asked.stop()
+        asked.callback_time = 1  # milliseconds
+        asked.start()
+
+    cluster._client.loop.add_callback(often)
+    assert {len(cluster.workers) for _ in range(500)} == {2}
+
+
+def test_a_cluster_without_workers_is_said(
+    address: str, cluster: OnCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OnCluster, "workers", {})
+    for ask in (cluster.budget, lambda: OnCluster(address)):
+        with pytest.raises(SettingError, match="no worker"):
+            ask()
+
+
 def test_nobody_at_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankviz.shards.cluster.PATIENCE", 1.0)
     loops = []
