@@ -61,15 +61,6 @@ def test_the_first_and_the_last_value_of_a_control_survive_in_a_link(server: Ser
     assert query_of(page).items() >= dict(parse_qsl(link)).items()
 
 
-def test_an_address_after_a_change_of_fold_shows_the_same_query(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/why?m=10&fold=Fold2")
-    choose(page, "Fold", "Fold 1")
-    menu = page.get_by_test_id("stMain").get_by_role("combobox", name="Query").first
-    before = menu.input_value()
-    open_page(page, page.evaluate("location.href"))
-    assert menu.input_value() == before
-
-
 def test_play_moves_to_the_last_iteration_and_the_slider_back(server: Server, page: Page) -> None:
     open_page(page, f"{server.url}/convergence?m=10&plain=false")
     film = page.locator(".st-key-playback")
