@@ -15,6 +15,7 @@ import pytest
 from helpers import SIZE, forget
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
+from tools import lessons
 from tools.browser import Server, app_server, chromium
 
 expect.set_options(timeout=60_000)  # milliseconds: the machine may be busy with all the tests
@@ -87,6 +88,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def letor_server(letor_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with app_server(tmp_path_factory.mktemp("letor"), {"RANKVIZ_DATA": str(letor_root)}) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the single files of lessons and Playground by their names."""
+    return {path.stem: path for path in lessons.write(tmp_path_factory.mktemp("lessons"))}
 
 
 @pytest.fixture

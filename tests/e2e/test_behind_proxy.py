@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no nginx: install Debia
 MB = 1 << 20
 LIMIT = 200 * MB
 UPLOAD = "/_stcore/upload_file/nobody/nothing"
-LARGE = 5 * MB  # nginx takes 1 MB unless it is told otherwise
+LARGE = 2 * MB  # nginx takes 1 MB unless it is told otherwise
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_home_shows_its_figure_through_tls_and_a_large_data_set_is_uploaded(
     assert visitor.locator(".js-plotly-plot").first.is_visible()
     assert sockets == [f"wss://{HOST}/_stcore/stream"]
     assert len(proxied.paths()) <= 135  # of forty who start at once burst= in nginx.conf lets all through
-    data = make_data(n_queries=300, documents_per_query=(20, 20), n_features=100, seed=0)
+    data = make_data(n_queries=300, documents_per_query=(20, 20), n_features=40, seed=0)
     large = write_letor(data, tmp_path / "large.txt")
     assert (tmp_path / "large.txt").stat().st_size > LARGE, large
     follow(visitor, "Data")

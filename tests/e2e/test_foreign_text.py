@@ -3,17 +3,16 @@
 That no other host is asked is what the fixture `page` sees to at the end of every test.
 """
 
-from itertools import product
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from helpers import assert_no_errors_shown
+from helpers import assert_no_errors_shown, follow
 from playwright.sync_api import Page, expect
 from test_uploads import GOOD, upload
 from test_what_if import drag, names
 
-from tools.browser import Server, open_page
+from tools.browser import Server, open_page, wait_settled
 from ui.controls.settings import all_settings
 
 HOSTILE = (
@@ -66,11 +65,15 @@ def odd_names(tmp_path: Path) -> Path:
 
 def test_names_of_data_sets_and_documents(odd_names: Path, start_server, page: Page) -> None:
     running = start_server(RANKVIZ_DATA=str(odd_names))
-    for text, name in product(NAMES, ("data", "side_by_side")):
-        open_page(page, f"{running.url}/{name}?{urlencode({'data': text, 'm': 5})}")
-        assert_no_errors_shown(page)
-        assert_nothing_leads_elsewhere(page)
-    open_page(page, f"{running.url}/what_if?{urlencode({'data': NAMES[0], 'm': 5})}")
+    for text in reversed(NAMES):
+        open_page(page, f"{running.url}/data?{urlencode({'data': text, 'm': 5})}")
+        for title in ("Data", "Two models", "What if"):
+            if title != "Data":
+                follow(page, title)
+            expect(page.get_by_role("heading", level=1)).to_have_text(title)
+            wait_settled(page)
+            assert_no_errors_shown(page)
+            assert_nothing_leads_elsewhere(page)
     shown = names(page)
     assert shown[0].startswith(DOCUMENT)
     drag(page, shown[-1], shown[0])

@@ -5,11 +5,13 @@ import re
 from itertools import pairwise
 
 import pytest
-from helpers import box, darken, query_of, sidebar, traces
+from helpers import box, query_of, sidebar, traces
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
+from ui.controls.link import VERSION
 from ui.controls.navigation import ENTRIES
+from ui.learn.home_words import PAGES
 
 
 def overlap(one: Locator, other: Locator) -> bool:
@@ -19,8 +21,23 @@ def overlap(one: Locator, other: Locator) -> bool:
     return across > 0 and down > 0
 
 
-def test_the_menu_has_every_page_in_its_section_with_a_question(server: Server, page: Page) -> None:
-    open_page(page, server.url)
+def test_the_menu_has_every_page_and_home_links_that_keep_the_settings(server: Server, page: Page) -> None:
+    open_page(page, f"{server.url}/?m=50&c=-2&g=-1&upto=10&exact=false")
+    assert_menu_has_every_page_in_its_section_with_a_question(page)
+    main = page.get_by_test_id("stMain")
+    main.get_by_text(PAGES, exact=True).click()
+    main.get_by_role("link", name="Two models").click()
+    page.wait_for_url("**/side_by_side*")
+    wait_settled(page)
+    address = page.evaluate("location.search")
+    assert sorted(address.removeprefix("?").split("&")) == ["c=-2", "g=-1", "m=50", f"v={VERSION}"]
+    page.reload()
+    wait_settled(page)
+    assert query_of(page).items() >= {"m": "50", "c": "-2", "g": "-1"}.items()
+    expect(page.get_by_text("is not available")).to_have_count(0)
+
+
+def assert_menu_has_every_page_in_its_section_with_a_question(page: Page) -> None:
     menu, found = page.get_by_test_id("stTopNav"), ["Home"]
     for section in dict.fromkeys(entry.section for entry in ENTRIES[1:]):
         menu.get_by_role("button", name=section, exact=True).click()
@@ -39,7 +56,7 @@ def test_the_menu_has_every_page_in_its_section_with_a_question(server: Server, 
 
 def test_another_page_begins_at_its_top(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    open_page(page, f"{server.url}/kernel_approximation?m=50&large=true")
+    open_page(page, f"{server.url}/kernel_approximation?m=50&draws=1&errupto=50&large=true")
     main, menu = page.get_by_test_id("stMain"), page.get_by_test_id("stTopNav")
     main.evaluate("main => main.scrollTo(0, 600)")
     menu.get_by_role("button", name="One model", exact=True).click()
@@ -49,10 +66,17 @@ def test_another_page_begins_at_its_top(server: Server, page: Page) -> None:
     assert main.evaluate("main => main.scrollTop") == 0
 
 
-def test_about_and_terms_open_beside_the_figure_and_terms_are_searched(server: Server, page: Page) -> None:
+def test_a_figure_follows_the_systems_theme_and_about_and_terms_open_beside_it(
+    server: Server, page: Page
+) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     open_page(page, f"{server.url}/train?m=50")
     figure = page.get_by_test_id("stMain").locator(".js-plotly-plot").first
+    letters = figure.locator(".xtick text").first  # Python sets their colours, Streamlit those of the page
+    for scheme, colour in (("light", "28, 28, 26"), ("dark", "242, 242, 239"), ("light", "28, 28, 26")):
+        page.emulate_media(color_scheme=scheme)
+        expect(letters).to_have_css("fill", f"rgb({colour})")
+    wait_settled(page)
     about = page.get_by_test_id("stExpander").filter(has_text="About this figure").first
     about.locator("summary").click()
     expect(about.get_by_text("Mean over queries")).to_be_visible()
@@ -149,32 +173,6 @@ def restyled(page: Page) -> int:
     return max(one["args"].get("elementCount", 0) for one in events if one["name"] == "UpdateLayoutTree")
 
 
-def test_figures_follow_a_change_of_the_systems_theme(server: Server, page: Page) -> None:
-    """Streamlit changes the page alone; Python sets the colours of letters and lines."""
-    open_page(page, f"{server.url}/train?m=25")
-    letters = page.locator(".js-plotly-plot .xtick text").first
-    expect(letters).to_have_css("fill", "rgb(28, 28, 26)")
-    darken(page)
-    expect(letters).to_have_css("fill", "rgb(242, 242, 239)")
-    page.emulate_media(color_scheme="light")
-    expect(letters).to_have_css("fill", "rgb(28, 28, 26)")
-
-
-def test_a_step_of_m_changes_figures_which_stay_on_the_page(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/kernel_approximation?m=25")
-    plane = page.locator(".st-key-kernel-plane .js-plotly-plot")
-    plane.evaluate("chart => { chart.mark = 1; }")
-    page.locator(".st-key-m-on-page").get_by_role("slider").press("ArrowLeft")
-    expect(plane.get_by_text("10 landmarks", exact=True)).to_be_visible()
-    wait_settled(page)
-    assert len(traces(page, "kernel-plane")[0]["x"]) == 10
-    assert plane.evaluate("chart => chart.mark"), "it was drawn anew"
-    page.set_viewport_size({"width": 1100, "height": 800})
-    wait_settled(page)
-    expect(plane.get_by_text("10 landmarks", exact=True)).to_be_visible()
-    assert plane.evaluate("chart => chart.layout.width === chart.getBoundingClientRect().width")
-
-
 def rows_of(page: Page) -> list[str]:
     """Return texts, lines and pictures of the four rows of Nyström and Fourier."""
     return [
@@ -187,15 +185,19 @@ def rows_of(page: Page) -> list[str]:
     ]
 
 
-def test_the_rows_follow_m_before_the_server_answers(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/kernel_approximation?m=25")
+def test_figures_and_rows_follow_m_before_the_server_answers(server: Server, page: Page) -> None:
+    """The figures stay on the page."""
+    open_page(page, f"{server.url}/kernel_approximation?m=25&errupto=50")
     at_25 = rows_of(page)
+    plane = page.locator(".st-key-kernel-plane .js-plotly-plot")
+    plane.evaluate("chart => { chart.mark = 1; }")
     slider = page.locator(".st-key-m-on-page").get_by_role("slider")
     slider.press("ArrowRight")
     expect(page.get_by_role("heading", name="At m = 50").first).to_be_visible()
     wait_settled(page)
     at_50 = rows_of(page)
     assert all(before != after for before, after in zip(at_25, at_50, strict=True))
+    assert len(traces(page, "kernel-plane")[0]["x"]) == 50
     page.evaluate("() => { WebSocket.prototype.send = () => {}; }")  # no server hears of what follows
     slider.press("ArrowLeft")
     wait_settled(page)
@@ -204,3 +206,8 @@ def test_the_rows_follow_m_before_the_server_answers(server: Server, page: Page)
     wait_settled(page)
     assert rows_of(page) == at_50
     expect(page.get_by_role("heading", name="At m = 50").first).to_be_visible()
+    assert plane.evaluate("chart => chart.mark"), "it was drawn anew"
+    page.set_viewport_size({"width": 1100, "height": 800})
+    wait_settled(page)
+    expect(plane.get_by_text("50 landmarks", exact=True)).to_be_visible()
+    assert plane.evaluate("chart => chart.layout.width === chart.getBoundingClientRect().width")

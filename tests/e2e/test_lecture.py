@@ -84,7 +84,9 @@ def test_a_class_follows_a_lecture(server: Server, page: Page, other: Page) -> N
     expect(page.get_by_text("1 student")).to_have_count(0)
 
 
-def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Page) -> None:
+def test_keys_follow_a_shared_lecture_to_its_last_view_unless_something_else_takes_them(
+    server: Server, page: Page
+) -> None:
     locked = View("playground", {"pmap": "Nyström"}, "Look *here*", locked=True)
     packed = Sequence("L", (View("weights", {}, "First"), locked)).packed()
     open_page(page, f"{server.url}/lecture?seq={packed}")
@@ -101,6 +103,7 @@ def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Pag
     page.keyboard.press("PageDown")
     page.keyboard.press("PageUp")
     expect(bar).to_contain_text("1 / 2")
+    assert_arrows_follow_unless_something_else_takes_them(page)
 
     open_page(page, f"{server.url}/playground?seq={packed}&at=2&alone=true")
     expect(bar.get_by_text("Look here")).to_be_visible()
@@ -108,11 +111,9 @@ def test_keys_follow_a_shared_lecture_to_its_last_view(server: Server, page: Pag
     expect(page.get_by_test_id("stTextArea")).to_have_count(2)
 
 
-def test_arrows_follow_a_lecture_unless_something_else_takes_them(server: Server, page: Page) -> None:
-    packed = Sequence("L", (View("playground", {}), View("weights", {}))).packed()
-    open_page(page, f"{server.url}/playground?seq={packed}&at=1")
-    bar = page.locator(".st-key-ways-sequence")
-    slider = page.locator(".playground .sliders input:enabled").first
+def assert_arrows_follow_unless_something_else_takes_them(page: Page) -> None:
+    bar, slider = page.locator(".st-key-ways-sequence"), page.locator(".weights .bars input").first
+    wait_settled(page)
     slider.focus()
     before = slider.input_value()
     page.keyboard.press("ArrowRight")
@@ -125,14 +126,10 @@ def test_arrows_follow_a_lecture_unless_something_else_takes_them(server: Server
     wait_settled(page)
     expect(bar).to_contain_text("1 / 2")
     page.locator("#checkbox").focus()
-    page.keyboard.press("PageDown")
-    expect(bar).to_contain_text("2 / 2")
-    wait_settled(page)
-    page.keyboard.press("ArrowLeft")
-    expect(bar).to_contain_text("1 / 2")
-    wait_settled(page)
-    page.keyboard.press("ArrowRight")
-    expect(bar).to_contain_text("2 / 2")
+    for key, shown in (("PageDown", "2 / 2"), ("ArrowLeft", "1 / 2"), ("ArrowRight", "2 / 2")):
+        page.keyboard.press(key)
+        expect(bar).to_contain_text(shown)
+        wait_settled(page)
 
 
 def test_a_projector_shows_the_histogram_beside_the_text(server: Server, page: Page, other: Page) -> None:
@@ -173,7 +170,7 @@ def test_a_projector_shows_the_axis_below_the_bar(server: Server, page: Page) ->
 def test_the_bar_stands_above_settings_on_the_page(server: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     packed = Sequence("L", (View("kernel_approximation", {}, "Look", locked=True),)).packed()
-    open_page(page, f"{server.url}/kernel_approximation?seq={packed}&at=1&m=50&large=true")
+    open_page(page, f"{server.url}/kernel_approximation?seq={packed}&at=1&m=50&draws=1&errupto=50&large=true")
     bar, menu = box(page.locator(".st-key-ways-sequence nav")), box(page.get_by_test_id("stHeader"))
     assert menu["y"] + menu["height"] <= bar["y"]
     assert bar["y"] + bar["height"] < box(page.get_by_role("heading", level=1))["y"]
@@ -194,7 +191,7 @@ def test_a_phone_keeps_the_bar_and_the_place_of_the_lecturer(server: Server, pag
     open_page(page, f"{server.url}/playground?class={code}&at=3")
     other.set_viewport_size({"width": 390, "height": 844})
     for at, name in enumerate(names[:2], 1):
-        open_page(other, f"{server.url}/{name}?class={code}&at={at}&m=50")
+        open_page(other, f"{server.url}/{name}?class={code}&at={at}&m=50&draws=1&errupto=50")
         place, text = other.locator(".class-place"), other.get_by_text("Look here")
         expect(place).to_contain_text(GO_TO_VIEW.format(at=3), timeout=15_000)
         other.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
@@ -209,9 +206,10 @@ def test_a_phone_keeps_the_bar_and_the_place_of_the_lecturer(server: Server, pag
 
 def test_the_buttons_of_a_view_are_in_one_line(server: Server, page: Page) -> None:
     packed = Sequence("L", tuple(View("lessons", {LESSON: name}) for name in ("pairs", "fourier"))).packed()
+    open_page(page, f"{server.url}/lecture?seq={packed}&at=0")
     for width, height in ((1280, 720), (1366, 768), (400, 800)):
         page.set_viewport_size({"width": width, "height": height})
-        open_page(page, f"{server.url}/lecture?seq={packed}&at=0")
+        wait_settled(page)
         views = page.locator("[class*='st-key-lecture-view-']")
         for k in range(2):
             for line in ("[class*='st-key-up-'], [class*='st-key-remove-']", ".stCheckbox"):

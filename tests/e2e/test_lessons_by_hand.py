@@ -118,8 +118,8 @@ def test_a_lesson_of_the_app_is_walked_by_touch(name: str, server: Server, phone
 
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
-def test_a_phone_shows_the_figure_with_each_symbol_and_no_keys(phone: Page, tmp_path: Path) -> None:
-    file = lessons.write(tmp_path)[0].as_uri()
+def test_a_phone_shows_the_figure_with_each_symbol_and_no_keys(phone: Page, files: dict[str, Path]) -> None:
+    file = files["lessons"].as_uri()
     for name in order():
         phone.goto("about:blank")
         phone.goto(f"{file}#lesson={name}&step=4&guess=shown")
@@ -141,11 +141,13 @@ def test_a_phone_shows_the_figure_with_each_symbol_and_no_keys(phone: Page, tmp_
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
 @pytest.mark.parametrize("hand", ["finger", "mouse"])
-def test_every_lesson_is_walked_by_hand(hand: str, phone: Page, browser: Browser, tmp_path: Path) -> None:
+def test_every_lesson_is_walked_by_hand(
+    hand: str, phone: Page, browser: Browser, files: dict[str, Path]
+) -> None:
     """In the file of all lessons, whose scripts are those of the app."""
     size = {"width": 1400, "height": 800}
     page = phone if hand == "finger" else browser.new_page(viewport=size, reduced_motion="reduce")
-    file = lessons.write(tmp_path)[0].as_uri()
+    file = files["lessons"].as_uri()
     assert list(PREDICTED) == order()
     for name in PREDICTED:
         page.goto("about:blank")
@@ -170,9 +172,9 @@ PRESSES = 12
 
 @pytest.mark.skipif(not lessons.ESBUILD.exists(), reason="esbuild is missing: run `make js`")
 @pytest.mark.parametrize("name", PREDICT)
-def test_a_lesson_is_walked_by_keys_alone(name: str, browser: Browser, tmp_path: Path) -> None:
+def test_a_lesson_is_walked_by_keys_alone(name: str, browser: Browser, files: dict[str, Path]) -> None:
     page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
-    page.goto(f"{lessons.write(tmp_path)[0].as_uri()}#lesson={name}")
+    page.goto(f"{files['lessons'].as_uri()}#lesson={name}")
     root = page.locator(".lesson")
 
     def pressed(*keys: str) -> None:

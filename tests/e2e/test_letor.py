@@ -35,6 +35,7 @@ def test_ohsumed_is_chosen_trained_shown_and_kept(letor_server: Server, letor_ro
     expect(main.get_by_text("OHSUMED fold 1").first).to_be_visible()
     expect(main.get_by_text("21 queries").first).to_be_visible()
     assert_no_errors_shown(page)
+    assert_a_slider_keeps_its_place_and_focus(page)
 
     sidebar(page).get_by_text("Share and presets").click()
     page.get_by_role("button", name="chen2017").click()
@@ -55,10 +56,8 @@ def test_ohsumed_is_chosen_trained_shown_and_kept(letor_server: Server, letor_ro
         assert_reload_changes_nothing(page)
 
 
-def test_a_slider_keeps_its_place_and_focus_after_a_new_data_set(letor_server: Server, page: Page) -> None:
+def assert_a_slider_keeps_its_place_and_focus(page: Page) -> None:
     """Three presses of a key are three steps, though the first one changes a setting of the data set."""
-    open_page(page, f"{letor_server.url}/train?m=25")
-    choose(page, "Data set", "OHSUMED")
     expect(page.get_by_role("button", name="restore mine")).to_be_visible()
     slider = sidebar(page).get_by_role("group", name="C", exact=True).get_by_role("slider")
     slider.focus()

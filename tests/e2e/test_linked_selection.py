@@ -55,8 +55,10 @@ def expect_selected(page: Page, queries: list[int]) -> None:
         assert chart(page, name).evaluate(_MARKED) == sorted(queries)
 
 
-def test_clicks_boxes_lassos_buttons_and_rows_select_queries_everywhere(server: Server, page: Page) -> None:
+def test_documents_are_marked_and_queries_selected_everywhere(server: Server, page: Page) -> None:
+    """By clicks, boxes, lassos, buttons and rows."""
     open_page(page, f"{server.url}/side_by_side?m=50")
+    assert_a_document_clicked_in_a_list_is_marked_in_the_scores(page)
     ordered = chart(page, "ndcg-differences").evaluate(_ORDER)
     first, last = ordered[0], ordered[-1]
     for selected in ([first], [], [first]):  # a second click ends a selection, a third selects again
@@ -92,8 +94,7 @@ def test_clicks_boxes_lassos_buttons_and_rows_select_queries_everywhere(server: 
     assert_no_errors_shown(page)
 
 
-def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/side_by_side?m=50")
+def assert_a_document_clicked_in_a_list_is_marked_in_the_scores(page: Page) -> None:
     name = chart(page, "ranked-lists").evaluate(
         """chart => chart._fullData.find(trace => trace.mode === 'markers+text' && trace.x[0] === 0)
             .customdata[0][0]"""
@@ -110,4 +111,3 @@ def test_a_document_clicked_in_a_list_is_marked_in_the_scores(server: Server, pa
             "chart => (chart._fullData.at(-1).customdata || []).flat()"
         )
         assert rings == ([name] if marked else [])
-    assert_no_errors_shown(page)

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 from urllib.parse import parse_qsl
 
 import pytest
-from helpers import OF_STORE, Theme, assert_no_errors_shown, barriers, box, follow, query_of, sidebar, turn
+from helpers import OF_STORE, assert_no_errors_shown, barriers, box, follow, query_of, sidebar
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
-from ui.controls.link import VERSION
 from ui.controls.navigation import ENTRIES, Entry
-from ui.learn.home_words import PAGES
 
 SECTIONS = {
     section: [entry for entry in ENTRIES if (entry.section or "Learn") == section]
@@ -127,7 +126,12 @@ def bottom(page: Page, selector: str) -> float:
 
 @contextmanager
 def visited(
-    entry: Entry, page: Page, url: str, size: tuple[int, int], link: str, theme: Theme = "dark"
+    entry: Entry,
+    page: Page,
+    url: str,
+    size: tuple[int, int],
+    link: str,
+    theme: Literal["light", "dark"] = "dark",
 ) -> Iterator[str]:
     """Go to a page by the menu, to the first one of a section by its link; a fault names it."""
     name = entry.file.replace("home", "")
@@ -163,16 +167,13 @@ def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(
 ) -> None:
     """Title, answer and first figure are in view; figures have a text; nobody meets a barrier.
 
-    A page keeps the theme of the one before on the laptop: to turn the theme draws the whole page again.
+    The test of large type looks for barriers in the dark theme.
     """
-    themes: tuple[Theme, Theme] = ("light", "dark")
     for entry in SECTIONS[section]:
-        with visited(entry, page, server.url, (1366, 768), "m=50", themes[0]) as name:
+        with visited(entry, page, server.url, (1366, 768), "m=50", "light") as name:
             assert_all_in_view(page, name)
-            assert not barriers(page)
             page.set_viewport_size({"width": 390, "height": 844})
-            turn(page, themes[1])
-            themes = (themes[1], themes[0])
+            wait_settled(page)
             assert_sizes_on_a_phone(page, name)
             assert not barriers(page)
             assert_sizes_on_a_wide_screen(page, name)
@@ -343,6 +344,7 @@ def test_large_type_cuts_no_value_and_leaves_controls_and_figure_in_view(
     for entry in SECTIONS[section]:
         with visited(entry, page, server.url, (1280, 720), "m=50&large=true") as name:
             main = page.get_by_test_id("stMain")
+            assert not barriers(page)
             assert main.evaluate(_SHORTENED) == []
             assert sidebar(page).evaluate(_BELOW) == []
             menu = box(page.get_by_test_id("stHeader"))
@@ -381,21 +383,6 @@ def seen_area(page: Page, height: int) -> float:
     """Return how many pixels of the first figure are in view."""
     place = box(page.get_by_test_id("stMain").locator(FIGURE))
     return place["width"] * (min(height, place["y"] + place["height"]) - place["y"])
-
-
-def test_links_on_home_have_each_parameter_once_and_keep_the_settings(server: Server, page: Page) -> None:
-    open_page(page, f"{server.url}/?m=50&c=-2&g=-1")
-    main = page.get_by_test_id("stMain")
-    main.get_by_text(PAGES, exact=True).click()
-    main.get_by_role("link", name="Two models").click()
-    page.wait_for_url("**/side_by_side*")
-    wait_settled(page)
-    address = page.evaluate("location.search")
-    assert sorted(address.removeprefix("?").split("&")) == ["c=-2", "g=-1", "m=50", f"v={VERSION}"]
-    page.reload()
-    wait_settled(page)
-    assert query_of(page).items() >= {"m": "50", "c": "-2", "g": "-1"}.items()
-    expect(page.get_by_text("is not available")).to_have_count(0)
 
 
 def test_the_browser_names_the_page_and_back_leads_to_the_one_before(server: Server, page: Page) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from helpers import assert_no_errors_shown, barriers, box, finish_training, query_of, sidebar
+from helpers import assert_no_errors_shown, barriers, box, finish_training, follow, query_of, sidebar
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -20,7 +20,9 @@ def show_runs(server: Server, page: Page) -> None:
     """Train some, and go to the page that lists them."""
     open_page(page, f"{server.url}/train?{SOME}")
     finish_training(page)
-    open_page(page, f"{server.url}/runs")
+    follow(page, "Runs")
+    page.wait_for_url("**/runs*")
+    wait_settled(page)
     answer = page.get_by_role("heading", level=2)
     for _ in range(50):  # records are kept in a thread
         if "Of " in answer.first.inner_text():

@@ -2,13 +2,13 @@
 
 import re
 
-from helpers import answer, assert_no_errors_shown, box, chart, place_in_list, query_of, traces
+from helpers import answer, assert_no_errors_shown, box, chart, choose, place_in_list, query_of, traces
 from playwright.sync_api import Page, expect
 
 from tools.browser import Server, open_page, wait_settled
 
 
-def test_documents_clicked_in_a_list_lead_to_why_and_a_row_of_it_is_looked_at(
+def test_clicked_documents_lead_to_why_which_keeps_its_query_in_another_fold(
     server: Server, page: Page
 ) -> None:
     open_page(page, f"{server.url}/train?m=50&query=7&view=One+query")
@@ -47,4 +47,12 @@ def test_documents_clicked_in_a_list_lead_to_why_and_a_row_of_it_is_looked_at(
     state = query_of(page)
     assert f"A, {state['above']} (rank 3" in answer(page)
     assert f"B, {state['below']} (rank 4" in answer(page)
+
+    choose(page, "Fold", "Fold 2")
+    menu = page.get_by_test_id("stMain").get_by_role("combobox", name="Query").first
+    before = menu.input_value()
+    page.reload()
+    wait_settled(page)
+    assert menu.input_value() == before
+    assert query_of(page)["fold"] == "Fold2"
     assert_no_errors_shown(page)
