@@ -60,7 +60,7 @@ test("lesson 4: at the best C the right grade costs NDCG, as its arrow stops bef
   assert.deepEqual([scene.facts().validation, scene.facts().angle], [lower, short]);
   assert.doesNotMatch(told(), /halves|[{}]/);
   scene.paint.grips.get("twice").press();
-  assert.match(told(), /2⁻³ instead of 2⁻⁶\. Every query twice halves both\./);
+  assert.match(told(), /2⁻³ instead of 2⁻⁶\. If every query counts twice, both halve\./);
   assert.deepEqual([scene.facts().best, scene.facts().lower], [best, lower]);
 });
 

@@ -127,15 +127,16 @@ def test_a_server_with_them_has_opened_its_first_page_before_it_answers(tmp_path
     assert len(found) > 0
 
 
-def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def started(monkeypatch: pytest.MonkeyPatch, exist: bool) -> list[str]:
     """Return what a server asks of Streamlit before it serves, with a first page that never ends."""
     asked: list[str] = []
     calls = {
         name: lambda *_, name=name: asked.append(name)
         for name in ("connect_session", "handle_backmsg", "close_session")
     }
-    monkeypatch.setattr(defaults, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(defaults, "FIRST_SECONDS", 2)
     monkeypatch.setattr(defaults, "free_memory", lambda _: nullcontext())
+    monkeypatch.setattr(defaults, "_exist", lambda: exist)
     monkeypatch.setattr(defaults, "runtime", SimpleNamespace(get_instance=lambda: SimpleNamespace(**calls)))
 
     async def serve() -> None:
@@ -147,12 +148,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_first_page_that_never_ends_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(defaults, "kept_for_all", lambda *_: True)
-    assert started(monkeypatch) == ["connect_session", "handle_backmsg", "close_session", "serves"]
+    assert started(monkeypatch, True) == ["connect_session", "handle_backmsg", "close_session", "serves"]
 
 
 def test_a_server_without_them_opens_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert started(monkeypatch) == ["serves"]
+    assert started(monkeypatch, False) == ["serves"]
 
 
 def test_nothing_is_made_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

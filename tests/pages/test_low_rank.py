@@ -201,8 +201,8 @@ def test_nothing_to_show_has_its_reason() -> None:
         (2, 3, 20, 0.9, "Try a larger share"),
         (2, 9, 20, 0.9, "4.5 times as many"),
         (4, 7, 7, 0.999, "Of 7 possible singular values, α needs 4, shuffled 7 (medians)"),
-        (4, 7, 7, 0.999, "its order saves 3, its values alone 0."),
-        (7, 7, 8, 0.9, "its order saves none."),
+        (4, 7, 7, 0.999, "the order of α saves 3, its values alone save 0."),
+        (7, 7, 8, 0.9, "the order of α saves none."),
         (1, 1, 1, 0.9, "allow only rank 1"),
     ],
 )

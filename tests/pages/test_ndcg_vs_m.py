@@ -120,7 +120,7 @@ def test_query_map_and_length_of_the_bump_chart(open_page: Opener) -> None:
 def test_too_few_queries_are_said(open_page: Opener, data_set: Callable[[str], None]) -> None:
     data_set("tiny")
     app = open_page("ndcg_vs_m", data="edge", **QUICK)
-    assert "2 queries are too few to compare them (95 % needs at least 6)" in words(app)
+    assert "2 queries are too few to compare models (a 95 % interval needs at least 6)" in words(app)
 
 
 def errors_at(m: int, taus: dict[str, list[float]]) -> pd.DataFrame:

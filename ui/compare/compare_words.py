@@ -16,7 +16,7 @@ from rankviz.runs.selection import RULES, Choice
 from ui.shell.figures import sentence
 from ui.shell.texts import escaped
 
-METRIC_HELP = "Also chooses the cell of a study without a metric."
+METRIC_HELP = "If a study has no metric, this metric also chooses its cell."
 FURTHER_HELP = "p-values are corrected for all models × metrics."
 TEST_HELP = "Decides significance."
 BASELINE_HELP = "All others are compared with it."

@@ -17,9 +17,9 @@ EXAMPLE = "0 2.9\n2 2.4\n1 2.4\n0 1.8\n2 1.1\n0 0.7\n1 0.3\n0 0.1\n0 -0.4\n1 -1.
 OWN_LIST = "your list"
 TERMS = (
     "{name}, by falling score. A bar is gain × discount of the document at a rank, divided by the sum of the "
-    "ideal order. The bars of a colour add up to NDCG@k, unless the legend gives their sum: then a rule for "
-    "short lists, or for lists without a relevant document, gives the value. Definitions that agree share a "
-    "colour. {about}"
+    "ideal order. The bars of one colour add up to NDCG@k. If the legend gives their sum, a rule for short "
+    "lists, or for lists without a relevant document, gives NDCG@k. Definitions that agree share a colour. "
+    "{about}"
 )
 RULES = (
     "≠ marks what differs from {chosen}. The ideal order has the list's own documents, highest gain first; "

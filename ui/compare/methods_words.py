@@ -16,7 +16,7 @@ WEIGHTS_HELP = (
 )
 BASELINE_HELP = "Differences are to this method, query by query."
 TREE = (
-    "Families of methods by what one term of their objective sees. A filled circle is trained on {about}. "
+    "Methods are grouped by the input of one term of their objective. A filled circle is trained on {about}. "
     "Its number is the mean NDCG@10. Click on a circle to see what the method minimises."
 )
 GIVEN = (

@@ -28,8 +28,8 @@ POINTS = (
 )
 
 MEASURED = (
-    "{metric} is computed from the scores of runs whose data are here, at most of the first {most:,}: "
-    "{n:,} of {of:,} runs. Filter to see others."
+    "{metric} is computed from the scores of at most {most:,} runs whose data are here: {n:,} of {of:,} "
+    "runs. Filter to see others."
 )
 ALL_DELETED = "{runs} deleted; “Deleted” shows all."
 NOT_ON_TRAIN = "Not available on Train: {error}."

@@ -39,7 +39,7 @@ ALL = (
     "{about}."
 )
 
-CAUTION = "Chosen by their results: no evidence about other queries."
+CAUTION = "These queries were chosen by their results. They are no evidence about other queries."
 STANDARDISED = "scores, centred and divided by their standard deviation"
 SCORES = "All {documents} documents of query {query}: {said}. {about}."
 LARGEST = "**Largest changes of rank**: tick a row to mark it."

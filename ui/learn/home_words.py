@@ -16,15 +16,15 @@ LIST = {
     "sum": "NDCG = {dcg} / {ideal} (the best order) = {ndcg}. {right} of {pairs} pairs are in order.",
 }
 LEARNS = (
-    "**Move the slider** until NDCG is 1. It weighs matches in the title against the text. The highest "
-    "**score** comes first.\n\n"
+    "**Move the slider** until NDCG is 1. It sets how much matches in the title and in the text count. The "
+    "highest **score** comes first.\n\n"
     "Each row adds **gain × discount**. Grade 2 has gain 3, grade 1 has gain 1. Ranks 1 and 2 count fully, "
-    "lower ranks less. **NDCG** divides the sum by that of the best order.\n\n"
+    "lower ranks less. **NDCG** is this sum divided by the sum of the best order.\n\n"
     "A model learns such weights from **preference pairs**: two documents of one query with different grades."
 )
 JOIN = "Join a class with a code"
 DOORS = (
-    ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to kernels"),
+    ("lessons", ":material/school:", "**Learn**: nine short lessons, from pairs to low rank"),
     ("lecture", ":material/groups:", JOIN),
     ("lecture", ":material/co_present:", "**Teach**: lead a class through lessons and pages"),
     ("data", ":material/upload:", "**Research**: your own data, from the Data page on"),

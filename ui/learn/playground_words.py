@@ -79,8 +79,8 @@ def note(kind: MapKind) -> str:
     if not kind.has_kernel:
         return "Lines of equal score are parallel."
     return (
-        "Documents by query and grade; stronger: more similar. ‖·‖: Frobenius norm. Circle: similarity 0.5 "
-        "to the chosen mark."
+        "Documents are sorted by query and grade. A stronger colour means more similar. ‖·‖: Frobenius norm. "
+        "On the circle, the similarity to the chosen mark is 0.5."
     )
 
 

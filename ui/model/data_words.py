@@ -39,8 +39,8 @@ SCORES_FORMATS = (
 )
 SCORES_KEPT = "They are kept as runs, which only you see unless you share them."
 BY_NAME = "as the files say"
-OF_FOLD = "A file without a fold is of the folds that test its queries."
-OF_PART = "A file without fold and part is of test parts."
+OF_FOLD = "A file without a fold belongs to the folds whose test part has its queries."
+OF_PART = "A file without fold and part belongs to test parts."
 ONLY_TEST = "Pages show them when *Reveal test* is on."
 READING = "Reading …"
 UNPACKING = "Unpacking …"
@@ -80,15 +80,16 @@ HEATMAP = (
 NORMALISED = "{feature}. Queries sorted by median; the global z-score uses the training part."
 # files in memory
 UPLOAD_EXPIRED = (
-    "Your upload expired; choose the files again. Unchecked files stay {minutes} minutes, {crowded} while "
-    "memory is scarce, {seconds} seconds without connection."
+    "Your upload expired; choose the files again. Unchecked files stay for {minutes} minutes, for {crowded} "
+    "if memory is short, and for {seconds} seconds without a connection."
 )
 TOO_LARGE = "More than {most} at once. Compress files, upload one fold, or use a data folder."
 TOO_SLOW = "The upload was too slow, or took too long."
 SHARE_FULL = (
-    "Uploads from your network address take {held} of its {most} memory. Try again later, or compress yours."
+    "Uploads from your network address take {held} of its {most} of memory. Try again later, or compress "
+    "your files."
 )
-MEMORY_FULL = "Uploads take {held} of {most} memory. Try again later, or compress yours."
+MEMORY_FULL = "Uploads take {held} of {most} of memory. Try again later, or compress your files."
 
 
 def synthetic(dataset: str) -> str:

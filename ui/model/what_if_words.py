@@ -46,7 +46,9 @@ QUERIES = "Change of {metric}, both values with the new grades. Highlighted: the
 ONE_DOCUMENT = "This query has only one document."
 SAME = "Choose two different documents."
 
-OTHER_METRIC = "By {metric} nothing moves: it judges the same model. Over {n} validation queries: {values}."
+OTHER_METRIC = (
+    "Another metric moves nothing: {metric} judges the same model. Over {n} validation queries: {values}."
+)
 NOTHING_YET = {
     "train": "Drag a document above another: the ranking updates.",
     "vali": "Drag a document above another: its grade changes.",

@@ -20,11 +20,14 @@ WHAT_IT_IS = (
     "correlated features share the effect."
 )
 SAMPLED = (
-    "Sampled Shapley values of changing each feature from B's value to A's (permutation shares): means over "
-    "{orders} random orders of the features, with standard errors up to {error}. They explain the model; "
-    "correlated features share the effect."
+    "Sampled Shapley values of changing each feature from B's value to A's (permutation shares). They are "
+    "means over {orders} random orders of the features; standard errors are at most {error}. They explain "
+    "the model; correlated features share the effect."
 )
-NEEDS = "Contributions need the scores of changed documents, so a model that can be restored from its run."
+NEEDS = (
+    "Contributions need the scores of changed documents. So they need a model that can be restored from its "
+    "run."
+)
 MODEL = "Current model, another map, or a pin."
 ONE_DOCUMENT = " The query has one document."
 SAME = "A and B are the same document. Choose two."

@@ -35,7 +35,7 @@ CAPTIONS = {
         f"smaller gaps are drawn at {LEAST_GAP}"
     ),
     "seconds": "Seconds of one run on this machine, without features and pairs",
-    "level": "Where a curve ends level, the solver proves its last point",
+    "level": "Where a curve becomes flat, the solver proves that its last point is good enough",
     "missing": "Missing in traces: {missing}",
     "status": "How they ended: {statuses}.",
     "point": "A row is the point after its iteration.",

@@ -45,8 +45,8 @@ CAPTIONS = {
         "Frobenius, of all {n:,}. Colours span the range of K."
     ),
     "kernel-plane": (
-        "{drawn}. Training documents in grey; landmarks as diamonds. Waves "
-        "cos(ωᵀx + b) by their crests: dashed for the first three, else only the middle one."
+        "{drawn}. Training documents in grey; landmarks as diamonds. Lines are crests of waves cos(ωᵀx + b): "
+        "all crests of the first three, dashed, and the middle crest of each other wave."
     ),
     "kernel-draws": (
         "{about}. Left: {of}. Right: mean NDCG@10 over validation queries. Rings: m = {m}. Thin: "

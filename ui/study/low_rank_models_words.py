@@ -27,7 +27,7 @@ MATRIX_WORDS = {
     "alpha": "dual variables α",
 }
 NO_QUERY_STEPS = ":gray[The paper's steps need rows of features; this exact kernel has none.]"
-MORE_FACTORS = "multiplying their number never raises it"
+MORE_FACTORS = "if the number of factors is multiplied, the objective never rises"
 ALIKE = 1e-5
 """Objectives that differ by a smaller share count as equal."""
 TABLE_7 = "Diamonds: Table 7, taken as test results. "
@@ -98,10 +98,8 @@ def law(allowed: pd.DataFrame, factors: int, matrix: str) -> str:
     """Explain why the rank may exceed the number of factors."""
     rows = allowed[["grades", "bound"]].to_numpy().tolist()
     most = ", ".join(f"{bound} with {grades} grades" for grades, bound in rows)
-    return (
-        f"VVᵀ has rank {factors} (K in xu2019); A has rank at most "
-        f"{most}{', twice that of A' if matrix == 'symmetrised' else ''}."
-    )
+    which, twice = ("A + Aᵀ", ", twice the limit of A") if matrix == "symmetrised" else ("A", "")
+    return f"VVᵀ has rank {factors} (xu2019 calls this number K). {which} has rank at most {most}{twice}."
 
 
 def growth(table: pd.DataFrame, measure: str) -> str:
@@ -116,7 +114,7 @@ def growth(table: pd.DataFrame, measure: str) -> str:
         said.append(f"{MODEL_NAMES[model]} {value}")
     return (
         f"Rank correlations with the number of pairs (Spearman): {', '.join(said)}. xu2019 (§6.3.1) reports "
-        "one for the regularised model, from three queries."
+        "such a correlation for the regularised model, from three queries."
     ).replace("-", "−")
 
 
@@ -151,10 +149,10 @@ def of_the_paper(table: pd.DataFrame) -> str:
         return ""
     quicker = MODEL_NAMES[str(printed["seconds"].idxmin())]
     fewer = MODEL_NAMES[str(printed["iteration"].idxmin())]
-    time = "less time" if quicker == fewer else f"the {quicker} one less time"
+    time = "less time" if quicker == fewer else f"the {quicker} model less time"
     return (
-        "xu2019 (§6.3.2): the regularised model needs fewer iterations, the factorised one less time. To "
-        f"within 1 %, here the {fewer} one needs fewer iterations and {time}."
+        "xu2019 (§6.3.2): the regularised model needs fewer iterations, the factorised model less time. "
+        f"Here, to an objective within 1 %, the {fewer} model needs fewer iterations and {time}."
     )
 
 

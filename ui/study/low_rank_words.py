@@ -126,12 +126,12 @@ STAIRCASE = (
     "its energy, but stairs of different lengths add to the rank."
 )
 ACCURACY = (
-    "**Artefact:** dual solvers that stop early leave errors in α. These raise the rank to the limit of the "
-    "grades. This app's solvers do so under the hinge only."
+    "**Artefact:** dual solvers that stop early leave errors in α. These errors raise the rank to the limit "
+    "of the grades. In this app, that happens only with the hinge."
 )
 PAPER = (
-    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only 4, 46 and 117. They fit "
-    "A + Aᵀ with a solver's errors."
+    "xu2019 (Table 6) prints ranks 8, 92 and 234; the grades allow A only ranks 4, 46 and 117. The printed "
+    "ranks fit A + Aᵀ with errors of a solver."
 )
 
 
@@ -250,8 +250,8 @@ def in_order(needs: pd.DataFrame) -> str:
     """Count queries in which the order of α saves singular values, and give the rank that grades allow."""
     fewer, n = int((needs["k"] < needs["k_shuffled"]).sum()), len(needs)
     return (
-        f"Shuffled, {fewer} of {queries(n)} {'needs' if fewer == 1 else 'need'} more. The grades allow rank "
-        f"{middle(needs, 'largest_rank')} (median)."
+        f"With shuffled α, {fewer} of {queries(n)} {'needs' if fewer == 1 else 'need'} more singular values. "
+        f"The grades allow rank {middle(needs, 'largest_rank')} (median)."
     )
 
 
@@ -274,8 +274,8 @@ def shuffled_reading(needs: pd.DataFrame, share: float) -> str:
     if 2 * usual > allowed:  # not far below what the grades allow anyway
         needed = f"Of {allowed} possible singular values, α needs {k}, shuffled {usual} (medians)"
         if usual > k:
-            return f"{needed}: its order saves {usual - k}, its values alone {allowed - usual}."
-        return f"{needed}: its order saves none."
+            return f"{needed}: the order of α saves {usual - k}, its values alone save {allowed - usual}."
+        return f"{needed}: the order of α saves none."
     more = " Try a larger share." if 100 * share < SHARES[-1] else ""
     return (
         f"α has low rank **in any order** here ({usual} against {k}): no value is negative, so "

@@ -29,7 +29,7 @@ HELP = {
     "exact": "Time and memory grow with the square of the documents.",
     "figure2": "NDCG@1, NDCG@3, MeanNDCG and MAP (the paper shows MQ2007).",
     "bump": "Feature map of the rankings.",
-    "documents": "The first of any ranking, or all.",
+    "documents": "The first documents of each ranking, or all.",
     "query": "Default: largest change from m = {m}.",
     "draws": "Random samples per point.",
     "maps": "All approximations, current and linear model.",
@@ -40,8 +40,8 @@ CAPTIONS = {
     "band": "Line: {line}; {band}: lowest to highest of {of}",
     "folds": " (folds differ in difficulty)",
     "seconds": (
-        "Medians over runs on this machine, without evaluation. Runs over m share features; each counts its "
-        "share. "
+        "Medians over runs on this machine, without evaluation. Runs with different m compute features "
+        "together. The time of each run includes its part of this work. "
     ),
     "intervals": "Paired 95 % intervals, uncorrected.",
     "rank-against-m": "Query {query}, {n} documents, {map}, {last}; {some}. Ties keep file order. {about}.",
@@ -99,7 +99,8 @@ def reading(found: Sequence[RunRecord], part: str, metric: str, maps: Sequence[s
     of_folds = f" of {folds} folds" if folds > 1 else ""
     if same.n_queries < same.n_needed:
         queries = "1 query is" if same.n_queries == 1 else f"{same.n_queries} queries{of_folds} are"
-        return [f"by {metric}, {queries} too few to compare them (95 % needs at least {same.n_needed})"]
+        needed = f"a 95 % interval needs at least {same.n_needed}"
+        return [f"by {metric}, {queries} too few to compare models ({needed})"]
     return [f"by {metric} with {same.n_queries:,} queries{of_folds}, {parts[0]}", *parts[1:]]
 
 

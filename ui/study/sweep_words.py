@@ -68,8 +68,9 @@ CURVES = (
     "Ring: best. {band}"
 )
 BAND = (
-    "Band: from the lowest to the highest fold at each value; it is no confidence interval. Each fold is "
-    "first moved to the same mean over all complete cells, so easy and hard folds do not widen it."
+    "Band: from the lowest to the highest fold at each value; it is no confidence interval. The values of "
+    "each fold are first shifted to the same mean over all complete cells. So easy and hard folds do not "
+    "widen the band."
 )
 WORTH = "Best and mean of the cells at each value."
 DESIGN = "A square is a cell to train: a run for each fold and seed."
@@ -85,7 +86,8 @@ TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {va
 NOT_MEASURED = "{metric} cannot be computed for this sweep: its data are not here"
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
-    "{runs} more would make {all:,}; {whose} may have {most:,}. Wait, stop a sweep, or take fewer values"
+    "With {runs} more there would be {all:,}; the limit for {whose} is {most:,}. Wait, stop a sweep, or take "
+    "fewer values"
 )
 ONE_VISITOR, ONE_ADDRESS, ALL_VISITORS = "one visitor", "one network address", "all visitors"
 
