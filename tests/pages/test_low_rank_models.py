@@ -123,8 +123,8 @@ def test_curves_of_both_models_by_both_solvers(open_page: Opener, small_set: Non
 @pytest.mark.parametrize(
     ("iterations", "seconds", "said"),
     [
-        ([3, 9], [1.0, 2.0], "here the factorised one needs fewer iterations and less time."),
-        ([9, 3], [1.0, 2.0], "here the regularised one needs fewer iterations and the factorised one less "),
+        ([3, 9], [1.0, 2.0], "the factorised model needs fewer iterations and less time."),
+        ([9, 3], [1.0, 2.0], "the regularised model needs fewer iterations and the factorised model less "),
     ],
 )
 def test_a_model_that_leads_in_both_is_named_once(

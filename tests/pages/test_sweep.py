@@ -261,11 +261,11 @@ def test_made_up_visitors_of_one_address_leave_runs_for_others(
         return run_store().studies.submit(Study(owner, "a grid", address=place), specs)
 
     first = sweep("made up 1", "one place", 57)
-    assert "one network address may have 60" in press(opened(**SMALL), "start-sweep").warning[0].value
+    assert "limit for one network address is 60" in press(opened(**SMALL), "start-sweep").warning[0].value
     run_store().studies.stop(first, "made up 1")
     sweep("made up 2", "another place", 60)
     sweep("made up 3", "one place", 27)
-    assert "all visitors may have 90" in press(opened(**SMALL), "start-sweep").warning[0].value
+    assert "limit for all visitors is 90" in press(opened(**SMALL), "start-sweep").warning[0].value
     monkeypatch.setattr(sweep_design, "address", lambda: "a quiet place")
     app = press(opened(**SMALL), "start-sweep")
     assert not app.warning
@@ -275,7 +275,7 @@ def test_made_up_visitors_of_one_address_leave_runs_for_others(
 def test_bounds_are_sentences(opened: Opener, bounded: Callable[..., None]) -> None:
     bounded(live_runs_each=3)
     app = press(opened(**SMALL), "start-sweep")
-    assert "one visitor may have 3" in app.warning[0].value
+    assert "limit for one visitor is 3" in app.warning[0].value
     assert "study" not in app.query_params
     bounded(sweep_runs=3)
     assert "more than the 3 of one sweep here" in opened(**SMALL).error[0].value

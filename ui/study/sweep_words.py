@@ -86,7 +86,7 @@ TESTED = "**Test {metric} {mean:.3f}**, {over}; chosen by {rule}, validation {va
 NOT_MEASURED = "{metric} cannot be computed for this sweep: its data are not here"
 NO_SWEEP = "this study cannot be shown as a sweep ({error})"
 TOO_MANY = (
-    "With {runs} more there would be {all:,}; the limit for {whose} is {most:,}. Wait, stop a sweep, or take "
+    "{runs} more make {all:,} in all; the limit for {whose} is {most:,}. Wait, stop a sweep, or take "
     "fewer values"
 )
 ONE_VISITOR, ONE_ADDRESS, ALL_VISITORS = "one visitor", "one network address", "all visitors"
