@@ -204,7 +204,6 @@ class Lesson {
   }
 
   // --- drawing --------------------------------------------------------------------------------------------
-
   draw(step, fresh) {
     this.step = step;
     this.lit = null;
@@ -214,7 +213,8 @@ class Lesson {
     this.makeDots();
     this.makeText();
     this.facts();
-    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // the last text was read to its end
+    const menu = parseFloat(getComputedStyle(this.root).scrollMarginTop) || 0; // which lies on the page
+    if (this.root.getBoundingClientRect().top < menu) this.root.scrollIntoView(); // the last text was read to its end
   }
 
   makeDots() {
