@@ -1,6 +1,6 @@
 """Helpers of the browser tests: controls by their labels, figures by their keys."""
 
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -12,6 +12,8 @@ from ui.controls.navigation import ENTRIES
 OF_STORE = {"runs", "compare", "lecture"}
 """Pages of what is in the run store, empty where a test opens them first: no figure is there then."""
 SIZE: ViewportSize = {"width": 1440, "height": 900}
+Theme = Literal["light", "dark"]
+BACKGROUND: dict[Theme, str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
 _TRACES = """chart => (chart._fullData || []).map(trace => ({
     name: trace.name,
     x: Array.from(trace.x || [], String),
@@ -51,8 +53,13 @@ def box(found: Locator) -> dict[str, float]:
 
 def darken(page: Page) -> None:
     """Have the system turn dark while the page is open."""
-    page.emulate_media(color_scheme="dark")
-    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(23, 22, 20)")
+    turn(page, "dark")
+
+
+def turn(page: Page, theme: Theme) -> None:
+    """Give the system another theme while the page is open."""
+    page.emulate_media(color_scheme=theme)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[theme])
     wait_settled(page)
 
 

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
 from urllib.parse import parse_qsl
 
 import pytest
-from helpers import OF_STORE, assert_no_errors_shown, barriers, box, follow, query_of, sidebar
+from helpers import OF_STORE, Theme, assert_no_errors_shown, barriers, box, follow, query_of, sidebar, turn
 from playwright.sync_api import Locator, Page, expect
 
 from tools.browser import Server, open_page, wait_settled
@@ -126,12 +125,7 @@ def bottom(page: Page, selector: str) -> float:
 
 @contextmanager
 def visited(
-    entry: Entry,
-    page: Page,
-    url: str,
-    size: tuple[int, int],
-    link: str,
-    theme: Literal["light", "dark"] = "dark",
+    entry: Entry, page: Page, url: str, size: tuple[int, int], link: str, theme: Theme = "dark"
 ) -> Iterator[str]:
     """Go to a page by the menu, to the first one of a section by its link; a fault names it."""
     name = entry.file.replace("home", "")
@@ -167,13 +161,16 @@ def test_every_page_is_whole_on_a_laptop_a_phone_and_a_wide_screen(
 ) -> None:
     """Title, answer and first figure are in view; figures have a text; nobody meets a barrier.
 
-    The test of large type looks for barriers in the dark theme.
+    A page keeps the theme of the one before on the laptop: to turn the theme draws the whole page again.
     """
+    themes: tuple[Theme, Theme] = ("light", "dark")
     for entry in SECTIONS[section]:
-        with visited(entry, page, server.url, (1366, 768), "m=50", "light") as name:
+        with visited(entry, page, server.url, (1366, 768), "m=50", themes[0]) as name:
             assert_all_in_view(page, name)
+            assert not barriers(page)
             page.set_viewport_size({"width": 390, "height": 844})
-            wait_settled(page)
+            turn(page, themes[1])
+            themes = (themes[1], themes[0])
             assert_sizes_on_a_phone(page, name)
             assert not barriers(page)
             assert_sizes_on_a_wide_screen(page, name)
