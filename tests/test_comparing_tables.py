@@ -66,10 +66,9 @@ def test_the_best_is_bold_and_what_holds_is_marked(plain: Comparison) -> None:
         "bad": [("0.350", False, "↓"), ("0.450", True, "")],
     }
     assert found.legend == (
-        "Means over 12 queries (demo, Fold1, test part) by the LETOR 4.0 definition; bold: the best of a "
-        "column. ↑ better, ↓ worse than "
-        "base: paired randomisation test over queries, Holm's correction over 6 comparisons, adjusted "
-        "p ≤ 0.05."
+        "Means over 12 queries (demo, Fold1, test part) by the rankviz definition (LETOR 4.0, equal scores "
+        "at their mean); bold: the best of a column. ↑ better, ↓ worse than base: paired randomisation test "
+        "over queries, Holm's correction over 6 comparisons, adjusted p ≤ 0.05."
     )
 
 
@@ -134,7 +133,7 @@ def test_markdown(plain: Comparison) -> None:
         "| base | 0.450 | **0.450** |",
         "| good | **0.550**↑ | **0.450** |",
     ]
-    assert lines[-1].startswith("Means over 12 queries (demo, Fold1) by the LETOR 4.0 definition; bold")
+    assert lines[-1].startswith("Means over 12 queries (demo, Fold1) by the rankviz definition")
 
 
 def test_latex(plain: Comparison) -> None:

@@ -230,7 +230,8 @@ def _legend(comparison: Comparison, part: str, best_of: str = "column") -> str:
     data = ", ".join(filter(None, (spec.dataset, _folds(folds), f"{PART_NAMES[part]} part" if part else "")))
     n = queries_in_words(len(comparison.matched.queries))
     sentences = [
-        f"Means over {n} ({data}) by the {COMPARED.label} definition; bold: the best of a {best_of}.",
+        f"Means over {n} ({data}) by the {COMPARED.label} definition (LETOR 4.0, equal scores at their "
+        f"mean); bold: the best of a {best_of}.",
         f"{BETTER} better, {WORSE} worse than {comparison.baseline}: {TESTS[comparison.test]} over queries, "
         f"Holm's correction over {counted(comparison.family, 'comparison')}, adjusted p ≤ {LEVEL:g}.",
         *comparison.notes,

@@ -289,17 +289,17 @@ _ALL = (
     ),
 )
 
-COMPARED = replace(_ALL[0], ties="mean")
-"""The definition of runs and comparisons: LETOR's, but no model gains by the order of the file."""
-_OURS = replace(
-    COMPARED,
+COMPARED = replace(
+    _ALL[0],
     name="rankviz",
     label="rankviz",
     description="The figures of runs and pages here: by LETOR 4.0, but equal scores count at the mean over "
     "their orders.",
+    ties="mean",
 )
+"""The definition of runs and comparisons: LETOR's, but no model gains by the order of the file."""
 
-DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in (*_ALL, _OURS)}
+DEFINITIONS: Mapping[str, Definition] = {definition.name: definition for definition in (*_ALL, COMPARED)}
 """The definitions by name: "letor" (the default), "letor_script", "letor3", "mslr", "textbook", "he2009".
 
 Those of tools: "trec_eval", "sklearn", "lightgbm", "xgboost"; that of runs and pages: "rankviz".

@@ -95,7 +95,7 @@ def test_the_linear_model_is_compared_with_nothing(open_page: Opener) -> None:
 
 def test_the_definition_is_said_and_the_test_part_hidden_until_revealed(open_page: Opener) -> None:
     app = open_page("train", m=10)
-    assert "LETOR 4.0 definition, 40 queries" in words(app)
+    assert "rankviz definition, 40 queries" in words(app)
     assert "without a relevant document, counted as 0" in words(app)
     assert "· test" not in words(app)
     app.toggle(key="test").set_value(True).run()

@@ -30,7 +30,7 @@ def test_the_path_over_C_is_the_library_s_of_one_fold_and_of_all(open_page: Open
     assert "3 folds pooled" in words(pooled)
     parts = [load_demo(fold).vali for fold in (1, 2, 3)]
     empty = sum(not part.y[part.query_slice(q)].any() for part in parts for q in range(part.n_queries))
-    counted = f"LETOR 4.0 definition, 120 queries, {empty} of them without a relevant document, counted as 0"
+    counted = f"rankviz definition, 120 queries, {empty} of them without a relevant document, counted as 0"
     assert counted in words(pooled)
     assert "; equal scores count at the mean over their orders" in words(pooled).partition(counted)[2][:150]
 

@@ -66,7 +66,7 @@ def test_all_folds_are_averaged(open_page: Opener) -> None:
     assert "120 queries of 3 folds" in words(app)
     assert "synthetic-demo 3 folds" in words(app)
     assert "band: lowest to highest of 3 folds" in words(app)
-    assert "LETOR 4.0 definition, 120 queries" in words(app)
+    assert "rankviz definition, 120 queries" in words(app)
 
 
 def test_against_seconds(open_page: Opener) -> None:
