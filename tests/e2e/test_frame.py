@@ -26,6 +26,7 @@ def test_the_menu_has_every_page_and_home_links_that_keep_the_settings(server: S
     assert_menu_has_every_page_in_its_section_with_a_question(page)
     main = page.get_by_test_id("stMain")
     main.get_by_text(PAGES, exact=True).click()
+    wait_settled(page)  # links move while the list opens; a click needs the same link for press and release
     main.get_by_role("link", name="Two models").click()
     page.wait_for_url("**/side_by_side*")
     wait_settled(page)
