@@ -144,6 +144,19 @@ test("lesson 5: H stretches one direction by its first number, and the one acros
   }
 });
 
+test("lesson 5: the parts of the step are the quotients of the numbers that are shown", () => {
+  const scene = SCENES.newton(stageOf(read("newton")));
+  scene.show(3, "shown", false);
+  for (const w of [[1.27, 0.4], [1.25, 0.35], [2, 1], [0.5, -2], [-1, 1.5]]) {
+    scene.move(w);
+    const { slopeAcross, across, stepAcross, slopeAlong, along, stepAlong } = scene.facts();
+    for (const [slope, by, step] of [[slopeAcross, across, stepAcross], [slopeAlong, along, stepAlong]]) {
+      const [u, v, shown] = [slope, by, step].map((text) => Number(text.replace("−", "-")));
+      assert.ok(Math.abs(u / v - shown) <= 0.05 + 0.025 * Math.abs(shown), `${slope} / ${by} ≈ ${step}`);
+    }
+  }
+});
+
 test("lesson 5: jumps are numbered in their order", () => {
   const stage = stageOf(read("newton")), scene = SCENES.newton(stage);
   for (const step of [2, 4]) {
