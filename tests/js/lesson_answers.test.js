@@ -144,6 +144,15 @@ test("lesson 5: H stretches one direction by its first number, and the one acros
   }
 });
 
+test("lesson 1: a negative number of a score stands in brackets after a sign", () => {
+  const scene = SCENES.pairs(stageOf(read("pairs")));
+  scene.show(3, "shown", false);
+  for (const angle of [0, 30, 100, 200, 300]) {
+    scene.angle = angle;
+    assert.doesNotMatch(JSON.stringify(scene.facts()), /[+−×] −/, `${angle}`);
+  }
+});
+
 test("lesson 5: the parts of the step are the quotients of the numbers that are shown", () => {
   const scene = SCENES.newton(stageOf(read("newton")));
   scene.show(3, "shown", false);

@@ -161,6 +161,7 @@ def test_a_class_counts_each_participant_once_at_the_latest_view() -> None:
     found = classes.report(code)
     assert found is not None
     assert in_words(found, 0) == "4 students: 1 waiting, 3 on a view."
+    assert in_words(found, 2).endswith("1 on an earlier view, 1 on a later view, 1 at the list of views.")
     assert in_words(replace(found, views=Counter({1: 1})), 2) == "1 student on an earlier view."
     assert in_words(replace(found, views=Counter()), 2) == words.NOBODY
 
@@ -354,6 +355,14 @@ def test_a_view_is_added_to_the_followed_lecture_and_a_page_left_has_a_way_back(
     app.run()
     assert "2" in bar(app)
     assert "/playground?" in bar(app)
+
+
+def test_a_view_of_a_lesson_has_no_prediction_of_the_lecturer(open_page: Opener) -> None:
+    for step, kept in (("2", None), ("3", "shown"), ("5", "shown")):
+        app = opened(open_page("lessons", lesson="alpha", step=step, guess="12"), "share-and-presets")
+        app.sidebar.button(key="add-view").click().run()
+        query = app.session_state[KEY].views[-1].query
+        assert (query["step"], query.get("guess")) == (step, kept)
 
 
 def test_a_view_shows_its_values_and_locks_them(open_page: Opener) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from ui.shell.components import SCRIPTS
 
 FOLDER = SCRIPTS / "lessons"
-PAGE, LESSON = "lessons", "lesson"
-"""Script of the page of lessons, and its parameter that names one."""
+PAGE, LESSON, STEP, GUESS = "lessons", "lesson", "step", "guess"
+"""Script of the page of lessons, and its parameters: the name of one, the step, and the prediction."""
+SHOWN = "shown"
+"""The prediction of a reader who asked for the answer."""
 REVEAL = 2
 """Step that shows the gap of a prediction."""
 
@@ -37,6 +39,12 @@ def lesson_of(page: str, query: Mapping[str, str]) -> str:
     """Return the name of the lesson that a page in a state shows; "" for another page."""
     asked = query.get(LESSON, "")
     return "" if page != PAGE else named(asked) or order()[0]
+
+
+def without_prediction(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the state of a lesson in which a later step shows the answer, and no prediction of anyone."""
+    kept = {key: value for key, value in query.items() if key != GUESS}
+    return kept | ({GUESS: SHOWN} if query.get(GUESS) and query.get(STEP, "1") > str(REVEAL) else {})
 
 
 def gap_axis(name: str) -> str:

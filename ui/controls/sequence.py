@@ -23,7 +23,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted, with_minus
 from rankviz.common.settings import is_text
 from rankviz.plots.predictions import gap_data, gap_figure
-from ui.controls.lesson_texts import gap_axis, lesson_of
+from ui.controls.lesson_texts import gap_axis, lesson_of, without_prediction
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
 from ui.shell import words
@@ -200,6 +200,8 @@ def add_view() -> None:
     query = {key: text for key, text in frozen_params().items() if key not in _OWN}
     sequence = own()
     if len(sequence.views) < MOST_VIEWS:
+        if lesson_of(page, query):  # students would take the lecturer's prediction for their own
+            query = without_prediction(query)
         change(replace(sequence, views=(*sequence.views, View(page, query))))
         st.toast(
             words.VIEW_ADDED.format(number=len(sequence.views) + 1), icon=":material/playlist_add_check:"
@@ -269,7 +271,7 @@ def followed() -> Place | None:
         packed = CLASSES.sequence(code, visitor(), address()) if name == CODE else value
         if packed is None:
             st.session_state.pop(_FOLLOWED, None)
-            raise SettingError("This class is closed, or its code is wrong: ask for the code again.")
+            raise SettingError("No open class has this code. The class was closed, or the code is wrong.")
         sequence = Sequence.unpacked(packed)
         text = asked.get(AT, "")
         at = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
@@ -389,12 +391,13 @@ def _told(place: Place, at: int) -> str:
 
 
 def in_words(report: Report, at: int) -> str:
-    """Say how many students are on a view, on earlier and on later ones; 0 is the list of views."""
+    """Say how many students are on a view, on other ones, and at the list of views, which is view 0."""
     views, everyone = report.views, report.views.total()
     if not everyone:
         return words.NOBODY
-    here, before = views[at], sum(n for view, n in views.items() if view < at)
-    numbers = (here, before, everyone - here - before)
+    here, listed = views[at], views[0] if at else 0
+    before = sum(n for view, n in views.items() if 0 < view < at)
+    numbers = (here, before, everyone - here - listed - before, listed)
     found = [
         (n, place) for n, place in zip(numbers, words.ON_VIEWS if at else words.IN_LIST, strict=True) if n
     ]

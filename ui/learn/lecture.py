@@ -10,7 +10,7 @@ import segno
 import streamlit as st
 
 from rankviz.common.errors import DataError, SettingError
-from ui.controls.lesson_texts import texts
+from ui.controls.lesson_texts import LESSON, STEP, texts
 from ui.controls.link import params_in_words, settings_in_words
 from ui.controls.navigation import ENTRIES
 from ui.controls.sequence import (
@@ -30,7 +30,7 @@ from ui.controls.sequence import (
     show_progress,
 )
 from ui.learn import lecture_words as words
-from ui.learn.lessons import LESSON, STEP, STEPS
+from ui.learn.lessons import STEPS
 from ui.learn.playground import SETTINGS
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences

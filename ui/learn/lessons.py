@@ -12,15 +12,16 @@ from typing import Any
 
 import streamlit as st
 
-from ui.controls.lesson_texts import FOLDER, LESSON, REVEAL, named, order, texts
+from ui.controls.lesson_texts import FOLDER, GUESS, LESSON, REVEAL, STEP, named, order, texts
 from ui.controls.link import report_invalid, shortened
 from ui.controls.sequence import report_gap
 from ui.controls.widgets import write_address
 from ui.shell.components import mount, record, text, whole
 
-KEY, STEP, GUESS = "lesson-figure", "step", "guess"
-"""Key of the component; keys of the state in the session and in the address."""
+KEY = "lesson-figure"
+"""Key of the component."""
 STATE = (LESSON, STEP, GUESS)
+"""Keys of the state in the session and in the address."""
 _UNKNOWN = "There is no lesson “{name}”. Choose one from the menu of lessons."
 _MENU, _WRITTEN, _TOLD = "lesson-menu", "lesson-written", "lesson-told"
 _NUMBER = r"([+−]?[0-9]{1,6}(?:\.[0-9]{1,3})?)"

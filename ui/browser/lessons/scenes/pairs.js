@@ -16,7 +16,7 @@ import {
 const SECONDS = 4, RIM = 1.18, TIP = 1, EDGE = 1.1, STEP = 0.05;
 const FORMULA_PAIR = [0, 1];
 // A score written out: each weight times its feature.
-const product = (w, x) => w.map((one, axis) => `${number(one)} × ${inBrackets(x[axis])}`).join(" + ");
+const product = (w, [x, y]) => `${number(w[0])} × ${inBrackets(x)} + ${inBrackets(w[1])} × ${inBrackets(y)}`;
 const inBrackets = (value) => (value < 0 ? `(${number(value)})` : number(value));
 
 export const pairsScene = (stage) => new Pairs(stage);
