@@ -440,11 +440,14 @@ def test_the_lecturer_of_a_class_moves_what_is_locked_for_students(
 def test_the_lecturer_sees_a_histogram_of_the_gaps_at_a_view_until_the_class_is_closed(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lecture = Sequence("L", (View("lessons", {"lesson": "alpha"}), View("train", {})))
+    answer = View("lessons", {"lesson": "alpha", "step": "3", "guess": "shown"})
+    lecture = Sequence("L", (View("lessons", {"lesson": "alpha"}), View("train", {}), answer))
     code = CLASSES.open(lecture.packed(), "lecturer", "")
     for student in "abc":
         CLASSES.arrive(code, student, 1)
     monkeypatch.setattr(sequence, "visitor", lambda: "lecturer")
+    answered = open_page("lessons", **{"class": code, "at": "3", **answer.query})
+    assert words.NO_PREDICTIONS not in [one.value for one in answered.caption], "nobody is asked there"
     app = open_page("lessons", **{"class": code, "at": "1"})
     assert words.NO_PREDICTIONS in [one.value for one in app.caption]
     assert not figures(app)

@@ -23,7 +23,7 @@ from rankviz.common.errors import DataError, SettingError
 from rankviz.common.numbers import counted, with_minus
 from rankviz.common.settings import is_text
 from rankviz.plots.predictions import gap_data, gap_figure
-from ui.controls.lesson_texts import gap_axis, lesson_of, without_prediction
+from ui.controls.lesson_texts import GUESS, gap_axis, lesson_of, without_prediction
 from ui.controls.link import frozen_params
 from ui.controls.navigation import ENTRIES
 from ui.shell import words
@@ -371,11 +371,12 @@ def _progress(place: Place) -> None:
     if report is None:
         st.caption(words.CLASS_CLOSED)
     elif CLASSES.leads(place.code, visitor()):
-        lesson = place.view.lesson if place.view is not None else ""
+        view, gaps = place.view, report.answers.get(place.at, Counter())
+        asks = view is not None and GUESS not in view.query  # a shown answer asks for no prediction
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(in_words(report, place.at), width="content")
-            if lesson:
-                _show_gaps(report.answers.get(place.at, Counter()), gap_axis(lesson))
+            if view is not None and view.lesson and (gaps or asks):
+                _show_gaps(gaps, gap_axis(view.lesson))
     else:  # without words too: the line keeps its height, so the page does not move when they come
         st.html(f'<p class="class-place" role="status">{_told(place, report.at)}</p>', width="content")
 
