@@ -14,7 +14,7 @@ PAGE, LESSON, STEP, GUESS = "lessons", "lesson", "step", "guess"
 SHOWN = "shown"
 """The prediction of a reader who asked for the answer."""
 REVEAL = 2
-"""Step that shows the gap of a prediction."""
+"""Step that shows the gap of a prediction, counted from 0. An address counts from 1."""
 
 
 def texts(name: str) -> dict[str, Any]:
@@ -42,9 +42,11 @@ def lesson_of(page: str, query: Mapping[str, str]) -> str:
 
 
 def without_prediction(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the state of a lesson in which a later step shows the answer, and no prediction of anyone."""
+    """Return a lesson's state without the reader's prediction; a step after it shows the answer instead."""
     kept = {key: value for key, value in query.items() if key != GUESS}
-    return kept | ({GUESS: SHOWN} if query.get(GUESS) and query.get(STEP, "1") > str(REVEAL) else {})
+    before = [str(step) for step in range(1, REVEAL + 1)]
+    shown = query.get(GUESS) and query.get(STEP, before[0]) not in before
+    return kept | ({GUESS: SHOWN} if shown else {})
 
 
 def gap_axis(name: str) -> str:
