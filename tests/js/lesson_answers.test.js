@@ -156,13 +156,18 @@ test("lesson 1: a negative number of a score stands in brackets after a sign", (
 test("lesson 5: the parts of the step are the quotients of the numbers that are shown", () => {
   const scene = SCENES.newton(stageOf(read("newton")));
   scene.show(3, "shown", false);
-  for (const w of [[1.27, 0.4], [1.25, 0.35], [2, 1], [0.5, -2], [-1, 1.5]]) {
-    scene.move(w);
+  for (let k = 0; k < 400; k++) {
+    const w = [(k % 20) / 4 - 2.4, Math.floor(k / 20) / 4 - 2.4], exact = descent.slopes(w);
+    scene.w = w;
     const { slopeAcross, across, stepAcross, slopeAlong, along, stepAlong } = scene.facts();
     for (const [slope, by, step] of [[slopeAcross, across, stepAcross], [slopeAlong, along, stepAlong]]) {
       const [u, v, shown] = [slope, by, step].map((text) => Number(text.replace("−", "-")));
-      assert.ok(Math.abs(u / v - shown) <= 0.05 + 0.025 * Math.abs(shown), `${slope} / ${by} ≈ ${step}`);
+      assert.ok(Math.abs(u / v - shown) < 0.05 + 1e-9, `${slope} / ${by} ≈ ${step}`);
     }
+    const [x, y] = [stepAcross, stepAlong].map((text) => Number(text.replace("−", "-")));
+    exact.forEach((part, axis) => {
+      assert.ok(Math.abs(part / descent.curvatures(w)[axis] - [x, y][axis]) < 0.1, `${w}`);
+    });
   }
 });
 

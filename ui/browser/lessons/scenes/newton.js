@@ -66,8 +66,8 @@ class Newton extends Scene {
   facts() {
     const { lowest, gradient, value } = bowl(this.w), gap = this.placed ? distance(this.placed, bowl(START).lowest) : 0;
     const slow = this.gradient.length - 1, n = this.newton.length - 1, { words } = this.stage;
-    const [parts, by] = [slopes(this.w), curvatures(this.w)], told = (one) => number(one, Math.abs(one) < 10 ? 1 : 0);
-    const [across, along, slopeAcross, slopeAlong] = [...by, ...parts].map(told); // 3 / 7 would not be 0.5
+    const [parts, by] = [slopes, curvatures].map((of) => of(this.w).map((one) => Math.round(10 * one) / 10)); // shown
+    const [[slopeAcross, slopeAlong], [across, along]] = [parts, by].map((two) => two.map((one) => number(one, 1)));
     const [stepAcross, stepAlong] = parts.map((one, k) => number(one / by[k], 1));
     return {
       C: String(C), across, along, slopeAcross, slopeAlong, stepAcross, stepAlong,
