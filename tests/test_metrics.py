@@ -15,7 +15,7 @@ from rankviz.datasets.types import RankingData
 from rankviz.metrics import DEFINITIONS, Definition, evaluate
 from rankviz.metrics.definitions import COMPARED
 from rankviz.metrics.evaluation import COLUMNS, compared, moved_in_words, ties_in_words
-from rankviz.metrics.lists import ranked
+from rankviz.metrics.lists import JOINED, ranked
 
 # --- data -------------------------------------------------------------------------------------------------
 
@@ -318,15 +318,17 @@ def test_no_documents_at_all() -> None:
     assert result.mean.isna().all()
 
 
-def test_queries_of_similar_size_are_ranked_together() -> None:
-    """A block for each doubling of the size: no loop over queries, and little padding."""
-    sizes = np.random.default_rng(0).integers(1, 64, 500)
-    data = make([0] * int(sizes.sum()), list(np.repeat(np.arange(500), sizes)))
-    blocks = list(ranked(np.zeros(data.n_documents), data, DEFINITIONS["letor"]))
-    assert len(blocks) == 6
-    assert sorted(np.concatenate([lists.block.queries for lists in blocks])) == list(range(500))
-    for lists in blocks:
-        assert lists.grades.shape[1] < 2 * lists.sizes.min()
+@pytest.mark.parametrize(("n_queries", "n_blocks"), [(500, 1), (5000, 3), (100_000, 5)])
+def test_queries_of_similar_size_are_ranked_together(n_queries: int, n_blocks: int) -> None:
+    """A block for each doubling of the size, less where there are few queries; padding stays small."""
+    sizes = np.random.default_rng(0).integers(1, 64, n_queries)
+    data = make([0] * int(sizes.sum()), list(np.repeat(np.arange(n_queries), sizes)))
+    blocks = [lists.block for lists in ranked(np.zeros(data.n_documents), data, DEFINITIONS["letor"])]
+    assert len(blocks) == n_blocks
+    assert sorted(np.concatenate([block.queries for block in blocks])) == list(range(n_queries))
+    for block in blocks:
+        np.testing.assert_array_equal(block.sizes[:, 0], sizes[block.queries])
+    assert sum(block.absent.sum() for block in blocks) < data.n_documents + (6 - n_blocks) * JOINED
 
 
 def test_the_same_documents_are_measured_with_other_scores_and_definitions_in_turn() -> None:

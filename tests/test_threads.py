@@ -1,4 +1,4 @@
-"""One thread of BLAS for work that is shared out: and as many as before afterwards."""
+"""Threads of BLAS and of loops over blocks: one of BLAS in shared work, and as many as before afterwards."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -105,3 +105,17 @@ def test_products_with_a_large_matrix_are_the_same_on_any_number_of_threads(
     exact = A.astype(np.float64)
     np.testing.assert_allclose(found[0][0], exact @ v, rtol=0, atol=rounding)
     np.testing.assert_allclose(found[0][1], u.astype(np.float64).T @ exact, rtol=0, atol=rounding)
+
+
+def test_work_stays_in_its_thread_where_others_have_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    A, v = np.random.default_rng(0).normal(size=(parallel.SMALL_READ // 50, 100)), np.ones(100)
+    shared = parallel.product(A, v)
+    assert threading.get_ident() not in each(lambda _: threading.get_ident(), [1, 2])
+    parallel.leave_cores_to_others(True)
+    try:
+        assert set(each(lambda _: threading.get_ident(), [1, 2])) == {threading.get_ident()}
+        np.testing.assert_array_equal(parallel.product(A, v), shared)
+    finally:
+        parallel.leave_cores_to_others(False)
+    assert threading.get_ident() not in each(lambda _: threading.get_ident(), [1, 2])

@@ -70,13 +70,12 @@ def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dic
     """Return the description and the arrays in a file of `held` bytes."""
     try:
         with zipfile.ZipFile(file) as archive:
-            _check_claims(path, what, archive, held)
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: np.asanyarray(stored[name]) for name in stored.files}
+            entries = archive.infolist()
+            claimed = sum(entry.file_size for entry in entries)
+            if claimed > min(MAX_BYTES, held):  # `write_npz` does not compress
+                raise ValueError(f"its arrays claim {claimed} bytes, in a file of {held}")
+            arrays = {entry.filename.removesuffix(".npy"): _array(archive, entry) for entry in entries}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
-    except DataError:
-        raise
     except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
         raise unreadable(path, what, str(error) or type(error).__name__) from error
     if not isinstance(meta, dict):
@@ -84,24 +83,21 @@ def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dic
     return meta, arrays
 
 
-def _check_claims(path: Path | None, what: str, archive: zipfile.ZipFile, held: int) -> None:
-    """Raise `DataError` if arrays claim more than the file holds: `write_npz` does not compress."""
-    claimed = sum(entry.file_size for entry in archive.infolist())
-    if claimed > min(MAX_BYTES, held):
-        raise unreadable(path, what, f"its arrays claim {claimed} bytes, in a file of {held}")
-    for entry in archive.infolist():
-        with archive.open(entry) as stream:
-            needed = _declared_bytes(stream)
-        if needed > entry.file_size:  # numpy would allocate it before it noticed
-            raise unreadable(path, what, f"{entry.filename} claims {needed} bytes and has {entry.file_size}")
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    """Read an array. Raises ValueError if its head declares more than it has, or Python objects.
 
-
-def _declared_bytes(stream: IO[bytes]) -> int:
-    """Return the bytes of the array that the head of a npy file declares."""
-    version = npy.read_magic(stream)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return math.prod(shape) * max(1, dtype.itemsize)  # empty texts become Python objects of eight bytes each
+    NumPy's reader would allocate what the head declares, and would parse each head a second time.
+    """
+    with archive.open(entry) as stream:
+        read = npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
+        shape, by_columns, dtype = read(stream)
+        if dtype.hasobject:
+            raise ValueError(f"{entry.filename} has Python objects, which are never read")
+        needed = math.prod(shape) * max(1, dtype.itemsize)
+        if needed > entry.file_size:
+            raise ValueError(f"{entry.filename} claims {needed} bytes and has {entry.file_size}")
+        values = np.frombuffer(bytearray(stream.read()), dtype)
+    return values.reshape(shape, order="F" if by_columns else "C")
 
 
 def _plain(value: object) -> object:

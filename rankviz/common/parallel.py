@@ -207,7 +207,7 @@ def _slices(start: int, end: int, step: int) -> list[slice]:
 def in_place(function: np.ufunc, block: FloatArray) -> None:
     """Apply an entrywise function to a block in place, on all cores."""
     parts = np.array_split(block, cores())
-    if block.size < SMALL_ENTRIES or len(parts) == 1 or _is_shared():
+    if block.size < SMALL_ENTRIES or len(parts) == 1 or _works_alone():
         function(block, out=block)
     else:
         list(_pool().map(lambda part: function(part, out=part), parts))
@@ -216,7 +216,7 @@ def in_place(function: np.ufunc, block: FloatArray) -> None:
 def shared(work: Callable[[FloatArray, FloatArray], object], source: FloatArray, block: FloatArray) -> None:
     """Call work(source, block) on row blocks of both, on all cores."""
     parts = list(zip(np.array_split(source, cores()), np.array_split(block, cores()), strict=True))
-    if block.size < SMALL_ENTRIES or len(parts) == 1 or _is_shared():
+    if block.size < SMALL_ENTRIES or len(parts) == 1 or _works_alone():
         work(source, block)
     else:
         list(_pool().map(lambda part: work(*part), parts))
@@ -289,7 +289,7 @@ def for_rows(work: Callable[[slice], object], n: int, m: int) -> None:
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
     """Return the work's result for each item, in parallel if this helps."""
-    parallel = cores() > 1 and len(items) > 1 and not _is_shared()
+    parallel = cores() > 1 and len(items) > 1 and not _works_alone()
     return _pool().map(work, items) if parallel else map(work, items)
 
 
@@ -298,9 +298,21 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores(), thread_name_prefix=WORKERS)
 
 
-def _is_shared() -> bool:
-    """Return True in a thread that shares work already; one of the pool would wait forever for another."""
-    return threading.current_thread().name.startswith(WORKERS)
+def leave_cores_to_others(others: bool) -> None:
+    """Let each thread of this process do its own work alone, as long as other threads have work of their own.
+
+    A thread of a busy process waits longer for another one's result than its own share of the work takes.
+    """
+    global _others_work
+    _others_work = others
+
+
+_others_work = False
+
+
+def _works_alone() -> bool:
+    """Return True where threads do not share work, as in one that does: it would wait forever for another."""
+    return _others_work or threading.current_thread().name.startswith(WORKERS)
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import cast
 
 import numpy as np
@@ -322,7 +322,7 @@ def _asked(
     found: dict[Definition, Columns] = {tied(definition): []}
     order = dict[str, None]()
     for name in names:
-        formula, parameters, own, column = _column(name, definition)
+        formula, parameters, own, column = _column(name if isinstance(name, str) else repr(name), definition)
         if column in order:
             continue
         order[column] = None
@@ -331,11 +331,12 @@ def _asked(
             columns[-1][1].extend(parameters)
             columns[-1][2].append(column)
         else:
-            columns.append((formula, parameters, [column]))
+            columns.append((formula, list(parameters), [column]))
     return found, list(order)
 
 
-def _column(name: str, definition: Definition) -> tuple[Formula, list[float], Definition, str]:
+@lru_cache(maxsize=1024)  # runs ask for the same 29 names each time, which take as long as a metric
+def _column(name: str, definition: Definition) -> tuple[Formula, Sequence[float], Definition, str]:
     """Return measure, parameter, own definition and column of a name; `SettingError` for an unknown one."""
     formula, parameters, changes, by = read_name(name)
     base = definition_of(by) if by else definition

@@ -246,9 +246,14 @@ def _metrics(arrays: Arrays, part: str, columns: list[str]) -> pd.DataFrame:
 def _trace(values: FloatArray, columns: list[str]) -> pd.DataFrame:
     if not columns:
         return pd.DataFrame()
-    frame = pd.DataFrame(values, columns=columns)
-    whole = {name: np.int64 for name in ("iteration", "cg_iterations", "active_pairs") if name in frame}
-    return frame.astype(whole)
+    if values.shape != (len(values), len(columns)) or len({*columns}) < len(columns):
+        raise ValueError(f"a trace of shape {values.shape} for {len(columns)} columns")
+    found = dict(zip(columns, np.ascontiguousarray(values.T), strict=True))
+    for name in {"iteration", "cg_iterations", "active_pairs"} & found.keys():
+        if not (np.abs(found[name]) < 2.0**53).all():
+            raise ValueError(f"{name} of the trace are not whole numbers")
+        found[name] = found[name].astype(np.int64)
+    return pd.DataFrame(found)
 
 
 PARTS = ("train", "vali", "test")
@@ -321,10 +326,11 @@ def _check_trace(trace: pd.DataFrame) -> None:
     if trace.empty and not len(trace.columns):
         return
     _columns("trace", trace)
-    for name in trace:
-        if trace[name].dtype not in (np.float64, np.int64):
+    for name, column in trace.items():
+        values = column.to_numpy()
+        if values.dtype not in (np.float64, np.int64):
             raise ValueError(f"{name} of the trace are not numbers")
-        if trace[name].dtype == np.int64 and (trace[name] < 0).any():
+        if values.dtype == np.int64 and (values < 0).any():
             raise ValueError(f"{name} of the trace is below 0")
     if "iteration" in trace and not trace["iteration"].is_monotonic_increasing:
         raise ValueError("iterations of the trace do not increase")
