@@ -262,6 +262,11 @@ def test_numbers_that_fit_two_parts_ask_for_a_name() -> None:
         read("\n".join(RUN), "Fold9_test.txt")
 
 
+@pytest.mark.parametrize("name", ["a" + "_" * 300_000 + "b", "a" + " " * 300_000 + "b"], ids=["_", " "])
+def test_a_very_long_name_of_a_system_is_cut_at_once(name: str) -> None:
+    assert safe_name(name) == "a"
+
+
 @pytest.mark.parametrize(
     "name", ["[x](//e.org)", "<b>", "a*b*", "$x$", ":red[x]", "www.e.org", "_a_ `b`", "@", ""]
 )

@@ -21,12 +21,14 @@ from rankviz import (
     P,
     RankingData,
     RankSVM,
+    SettingError,
     evaluate,
     load_fold,
     measure,
 )
 from rankviz.datasets.parts import query_weights
 from rankviz.metrics import DEFINITIONS, Measure
+from rankviz.metrics.evaluation import column_name
 
 DATA = RankingData.from_arrays(X, Y, QID)
 SCORES = np.random.default_rng(0).normal(size=len(Y))
@@ -37,6 +39,13 @@ ALL += [
 ]
 ALL += [measure("nDCG(gains={1: 1, 2: 9}, discount=(1, 0.5), ties='worst')@3 (letor)"), measure("AP(rel=2)")]
 each = pytest.mark.parametrize("metric", ALL, ids=repr)
+
+
+@pytest.mark.parametrize("name", ["a" + " " * 50_000 + "x", "P" + " " * 100_000 + "@5", "a(" * 100_000])
+def test_a_very_long_name_is_refused_at_once(name: str) -> None:
+    """An expression with several spaces in a row took hours, and no other thread could work."""
+    with pytest.raises(SettingError, match=rf"…, {len(name) + 2:,} characters, is not a metric"):
+        column_name(name)
 
 
 @each

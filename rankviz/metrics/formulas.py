@@ -322,7 +322,11 @@ NAMES: Mapping[str, Formula] = _NAMES | {
     "BPref": FORMULAS["Bpref"],
 }
 """The measures by all their names: ours, and those of ir_measures."""
-_WRITTEN = re.compile(r"\s*(\w+)\s*(?:\(\s*p\s*=\s*([0-9.e-]+)\s*\))?\s*(?:@\s*(\d+))?\s*")
+LONGEST = 500
+"""Most characters of a name."""
+_WRITTEN = re.compile(  # quantifiers with + give nothing back, so the time is linear in the length
+    r"\s*+(\w++)\s*+(?:\(\s*+p\s*+=\s*+([0-9.e-]++)\s*+\)\s*+)?(?:@\s*+(\d++)\s*+)?"
+)
 
 
 def column_of(name: str) -> tuple[Formula, list[float]]:
@@ -336,7 +340,7 @@ def column_of(name: str) -> tuple[Formula, list[float]]:
     >>> formula.name, parameter, formula.columns(parameter)
     ('NDCG', [10], ['NDCG@10'])
     """
-    read = _WRITTEN.fullmatch(name) if isinstance(name, str) else None
+    read = _WRITTEN.fullmatch(name) if isinstance(name, str) and len(name) <= LONGEST else None
     formula = None if read is None else NAMES.get(read[1])
     if (
         read is None
@@ -344,7 +348,9 @@ def column_of(name: str) -> tuple[Formula, list[float]]:
         or formula.takes != "k" * bool(read[3]) + "p" * bool(read[2] or read[1] == "RBP")
     ):
         known = ", ".join(one.name + {"k": "@k", "p": "(p=0.8)"}.get(one.takes, "") for one in _ALL)
-        raise SettingError(f"{name!r} is not a metric; the metrics are {known}")
+        shown = f"{name!r}"
+        shown = shown if len(shown) <= LONGEST else f"{shown[:50]} …, {len(shown):,} characters,"
+        raise SettingError(f"{shown} is not a metric; the metrics are {known}")
     if formula.takes == "p":
         p = PERSISTENCE if read[2] is None else float(read[2])
         if not 0.0 < p < 1.0:
@@ -359,15 +365,13 @@ def canonical(name: str) -> str:
     return formula.columns(parameters)[0]
 
 
-_NAME = re.compile(r"\s*(\w+)\s*(?:\((.*?=.*?)\))?\s*(?:@\s*(\d+))?\s*(?:\(\s*(\w+)\s*\))?\s*")
+_NAME = re.compile(
+    r"\s*+(\w++)\s*+(?:\((.*?=.*?)\)\s*+)?(?:@\s*+(\d++)\s*+)?(?:\(\s*+(\w++)\s*+\)\s*+)?"
+)
 _DCG = {"log2": "y", "exp-log2": "2^y - 1"}
 """Gains of ir_measures' `dcg=`; both have the discount 1/log2(rank + 1)."""
 _FIELDS = {"gain": "gain", "gains": "gain", "discount": "discount", "rel": "relevant_from", "ties": "ties"}
 """Fields of a definition that the name of a metric can change."""
-LONGEST = 500
-"""Most characters of a name."""
-
-
 def read_name(name: str) -> tuple[Formula, list[float], dict[str, Any], str]:
     """Return formula, parameter, changed fields of the definition, and the definition named last, or "".
 

@@ -51,6 +51,8 @@ BROKEN = [
     Broken("grade with a point", third("2.0 qid:1 1:0.5"), 3, "grade '2.0', which is not a plain", WHOLE),
     Broken("grade with a plus", third("+1 qid:1 1:0.5"), 3, "grade '+1', which is not a plain", WHOLE),
     Broken("grade in words", third("good qid:1 1:0.5"), 3, "grade 'good', which is not a number", WHOLE),
+    Broken("endless digits", third(f"{'1' * 300_000}x qid:1 1:1"), 3, "which is not a number", WHOLE),
+    Broken("endless value", third(f"1 qid:1 1:{'1' * 300_000}x"), 3, "value '11111", NUMBER),
     Broken("grade NaN", third("nan qid:1 1:0.5"), 3, "grade 'nan', which is not a number", WHOLE),
     Broken("grade in Arabic digits", third("١ qid:1 1:0.5"), 3, "grade '١'", WHOLE),
     Broken("grade in hex", third("0x1 qid:1 1:0.5"), 3, "grade '0x1'", WHOLE),

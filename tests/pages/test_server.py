@@ -38,6 +38,8 @@ from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.server import ServerState
+from websockets.protocol import State
 
 import app as served
 from rankviz.common.parallel import _libraries, single_blas
@@ -48,8 +50,10 @@ from ui.shell.assets import Assets
 from ui.shell.server import (
     MESSAGE_BYTES,
     MOST_FAULTS,
+    MOST_FRAMES,
     MOST_NAMES,
     MOST_STATES,
+    BoundedFrames,
     FewFiles,
     Headers,
     PageMessages,
@@ -515,9 +519,52 @@ def test_the_server_answers_others_between_the_messages_of_a_flood() -> None:
 
 
 def test_messages_of_browsers_are_bounded() -> None:
-    ours, smaller = uvicorn.Config("app:app", ws_max_size=200 << 20), uvicorn.Config("app:app", ws_max_size=5)
+    ours, smaller = uvicorn.Config(print, ws_max_size=200 << 20), uvicorn.Config(print, ws_max_size=5)
+    ours.load()
     bound_messages()
     assert (ours.ws_max_size, smaller.ws_max_size) == (MESSAGE_BYTES, 5)
+    assert ours.ws_protocol_class is BoundedFrames
+
+
+class _Wire:
+    """A connection that keeps what is written."""
+
+    def __init__(self) -> None:
+        self.written, self.closed = list[bytes](), False
+        self.write, self.is_closing = self.written.append, lambda: self.closed
+        self.pause_reading = self.resume_reading = lambda: None
+
+    def abort(self) -> None:
+        self.closed = True
+
+    def get_extra_info(self, name: str) -> Any:
+        return None
+
+
+def _frame(first: int, data: bytes = b"") -> bytes:
+    """Return a frame of a browser, with a mask of zeros."""
+    return bytes([first, 0x80 | len(data), 0, 0, 0, 0]) + data
+
+
+@pytest.mark.parametrize(
+    ("frame", "first"), [(0x89, b""), (0x8A, b""), (0x00, _frame(0x02, b"a"))], ids=["ping", "pong", "piece"]
+)
+def test_a_connection_with_very_many_small_frames_is_closed(frame: int, first: bytes) -> None:
+    async def closed_after() -> tuple[bool, bool, int]:
+        uvicorn_config = uvicorn.Config(print, ws_ping_interval=None)
+        uvicorn_config.load()
+        protocol, wire = BoundedFrames(uvicorn_config, ServerState(), {}), _Wire()
+        protocol.connection_made(wire)  # type: ignore[arg-type]
+        protocol.conn.state, protocol.conn.parser = State.OPEN, protocol.conn.parse()
+        next(protocol.conn.parser)
+        protocol.data_received(first + MOST_FRAMES * _frame(frame))
+        before = wire.closed
+        protocol.data_received(200_000 * _frame(frame))
+        return before, wire.closed, len(wire.written)
+
+    before, after, answers = asyncio.run(closed_after())
+    assert (before, after) == (False, True)
+    assert answers <= MOST_FRAMES
 
 
 def test_sessions_kept_for_a_return_end_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -611,6 +658,11 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
         WidgetState(id="a", string_value="x" * 2000) for _ in range(MOST_STATES)
     )
     assert passed_on(large, rerun)[0] == [1], "20 sessions would keep 171 MB"
+    for kind, name in (("deferred_file", "file_id"), ("dataframe_chunk", "source_id")):
+        asked, about_request = BackMsg(), BackMsg()
+        setattr(getattr(asked.backend_operation_request, kind), name, "f" * 1000)
+        about_request.backend_operation_request.request_id = "r" * 1000
+        assert passed_on(asked, about_request, rerun)[0] == [2], "nor these"
     about = (("url", 200_000), ("locale", 500), ("timezone", 500))
     for name, most in about:
         fits, beyond = BackMsg(), BackMsg()
@@ -622,7 +674,7 @@ def test_messages_that_no_page_sends_are_ignored(caplog: pytest.LogCaptureFixtur
         texts = one.rerun_script.widget_states.widgets.add(id="a").string_array_value.data
         texts.extend([""] * (50_000 + number))
     assert passed_on(*lists)[0] == [0]
-    assert len(caplog.messages) == 22, "each kind once: a flood does not fill the log"
+    assert len(caplog.messages) == 26, "each kind once: a flood does not fill the log"
 
 
 def test_every_lecture_that_fits_a_link_passes_and_no_longer_address() -> None:
@@ -648,11 +700,17 @@ def test_costly_messages_of_a_session_wait_for_each_other(monkeypatch: pytest.Mo
 
 def test_the_log_has_little_of_faults_that_quote_long_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     logged, before = io.StringIO(), logging.getLogRecordFactory()
+    lines = io.StringIO()
     logger = logging.getLogger("streamlit.error_util")
     monkeypatch.setattr(logger, "handlers", [logging.StreamHandler(logged)])
     server._traced.clear()
     bound_log()
     try:
+        other = logging.Logger("other")
+        other.addHandler(logging.StreamHandler(lines))
+        other.warning("No page %s", "a\nWARNING all is lost\r" + "x" * 100_000)
+        assert lines.getvalue().count("\n") == 1, "foreign text makes no lines"
+        assert len(lines.getvalue()) < 11_000
         for number in range(MOST_FAULTS + 5):
             _log_uncaught_app_exception(KeyError(f"{number} " + "x" * 100_000))
             if not number:

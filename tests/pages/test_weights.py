@@ -9,7 +9,7 @@ from conftest_pages import Opener, components, ordinary, words
 
 from rankviz import evaluate
 from rankviz.learning.losses import LOSSES
-from ui.controls.feature_names import given_names
+from ui.controls.feature_names import given_names, read
 from ui.learn import weights as views
 from ui.learn.weights import described, from_a_link, in_a_link, of_query, packed
 from ui.learn.weights_words import OTHER_WEIGHTS
@@ -103,3 +103,10 @@ def test_what_is_told_is_kept_until_a_run_reads_it(monkeypatch: pytest.MonkeyPat
     views._hear("walk", {"w": [0.0]})
     views._hear("moved", {"w": []})
     assert state[views.HEARD] == {"walk": {"w": [0.0]}, "moved": {"w": []}}
+
+
+def test_names_of_features_are_read_by_lines_of_any_length() -> None:
+    text = f" 1 :  clicks \n2=title\n1:{' ' * 300_000}b\n7: none\n\n3:a{' ' * 300_000}b"
+    own, wrong = read(text, 5)
+    assert own == {1: "b", 2: "title"}
+    assert [line[:7].rstrip() for line in wrong] == ["7: none", "3:a"]

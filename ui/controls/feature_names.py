@@ -22,7 +22,7 @@ KEY = "names"
 SHORT, LONGEST = 400, 60
 """Most letters of all names in an address, and of one name."""
 _KEPT = "feature-names"
-_LINE = re.compile(r"\s*(\d{1,6})\s*[:=]\s*(.*?)\s*")
+_LINE = re.compile(r"(\d{1,6})\s*+[:=]\s*+(.*)")
 
 
 def editor(place: DeltaGenerator, spec: RunSpec, data: RankingData) -> list[str]:
@@ -79,12 +79,12 @@ def read(text: str, d: int) -> tuple[dict[int, str], list[str]]:
     """Return names by number (1 to d) from lines such as "12: clicks", and invalid lines."""
     own: dict[int, str] = {}
     wrong = []
-    for line in filter(str.strip, text.splitlines()):
+    for line in filter(None, map(str.strip, text.splitlines())):
         found = _LINE.fullmatch(line)
         if found and 1 <= int(found[1]) <= d and 0 < len(found[2]) <= LONGEST:
             own[int(found[1])] = found[2]
         else:
-            wrong.append(line.strip())
+            wrong.append(line)
     return own, wrong
 
 

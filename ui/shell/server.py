@@ -33,6 +33,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
 from streamlit.runtime.state.session_state import Serialized, Value, WStates
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
 from rankviz.common.parallel import leave_cores_to_others
 from ui.shell import words
@@ -141,7 +143,7 @@ COSTLY_SECONDS = 0.5
 MOST_NAMES = 2000
 """Most files of one upload for which a browser may ask for addresses."""
 LONGEST_NAME = 500
-"""Most letters of the name of a page, fragment, language or time zone."""
+"""Most letters of the name of a page, fragment, request, language or time zone."""
 LONGEST_ADDRESS = 200_000
 """Most letters of an address, and of its parameters: no lecture that fits a link is longer when packed."""
 _LISTS = ("string_array_value", "int_array_value", "double_array_value")
@@ -201,8 +203,10 @@ def _kind_of(received: Message) -> str:
     kind = message.WhichOneof("type") or "empty"
     rerun, about = message.rerun_script, message.rerun_script.context_info
     names = (rerun.fragment_id, rerun.page_script_hash, rerun.page_name, about.locale, about.timezone)
-    if max(map(len, names)) > LONGEST_NAME:
-        return "a long name"  # Streamlit would write the first three to the log
+    files, other = message.file_urls_request, message.backend_operation_request
+    longest = max(map(len, (*names, files.request_id, files.session_id)))
+    if max(longest, other.ByteSize()) > LONGEST_NAME:
+        return "a long name"  # Streamlit would write it to the log
     if max(len(rerun.query_string), len(about.url)) > LONGEST_ADDRESS:
         return "a long address"
     if rerun.widget_states.ByteSize() > STATE_BYTES:
@@ -213,8 +217,8 @@ def _kind_of(received: Message) -> str:
     if sum(map(len, lists)) > MOST_VALUES:
         return "too many values"
     if kind == "backend_operation_request":
-        return message.backend_operation_request.WhichOneof("payload") or kind
-    return "too many names" if len(message.file_urls_request.file_names) > MOST_NAMES else kind
+        return other.WhichOneof("payload") or kind
+    return "too many names" if len(files.file_names) > MOST_NAMES else kind
 
 
 FILES = 65_536
@@ -527,7 +531,7 @@ MESSAGE_BYTES = 3 << 20
 
 
 def bound_messages() -> None:
-    """Bound messages of browsers, for connections from now on; call it while the server starts.
+    """Bound messages and frames of browsers, for connections from now on; call it while the server starts.
 
     Streamlit takes 200 MB, as for its own messages: a few visitors who never end such a message would fill
     the memory.
@@ -535,17 +539,63 @@ def bound_messages() -> None:
     for found in gc.get_objects():
         if type(found) is uvicorn.Config:
             found.ws_max_size = min(found.ws_max_size, MESSAGE_BYTES)
+            if getattr(found, "ws_protocol_class", None) is WebSocketsSansIOProtocol:
+                found.ws_protocol_class = BoundedFrames
+
+
+MOST_FRAMES, FRAMES_SECONDS, SLICE = 1000, 10.0, 8192
+"""Most pings, pongs and further pieces of messages of a connection within so many seconds, and bytes that are
+read at once. Browsers send no pings, and a message of 3 MB in 50 pieces or less."""
+
+
+class BoundedFrames(WebSocketsSansIOProtocol):
+    """Closes a connection that sends very many pings or pieces of messages.
+
+    They reach no `Application`: uvicorn answers pings and joins pieces itself, while all others wait.
+    """
+
+    _began, _frames = -math.inf, 0
+
+    def data_received(self, data: bytes) -> None:
+        """Read frames a few at a time, until the connection is closed."""
+        for start in range(0, len(data), SLICE):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + SLICE])
+
+    def handle_cont(self, event: Frame) -> None:
+        """Keep a further piece of a message."""
+        if self._within_bounds(len(self.frames)):
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """Answer a ping."""
+        if self._within_bounds():
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        """Note the answer to a ping."""
+        if self._within_bounds():
+            super().handle_pong(event)
+
+    def _within_bounds(self, pieces: int = 0) -> bool:
+        """Count a frame; close the connection and return False beyond `MOST_FRAMES`."""
+        if self.loop.time() > self._began + FRAMES_SECONDS:
+            self._began, self._frames = self.loop.time(), 0
+        self._frames += 1
+        if max(self._frames, pieces) > MOST_FRAMES:
+            self.transport.abort()
+        return not self.transport.is_closing()
 
 
 MOST_LOGGED = 10_000
-"""Most letters of a traceback in the log: the text of an error may quote a message of 4 MB."""
+"""Most letters of a message or traceback in the log: the text of an error may quote a message of 4 MB."""
 MOST_FAULTS, FAULTS_SECONDS = 20, 60.0
 """Most tracebacks in the log within so many seconds; of further errors it has the kind only."""
 _traced = deque[float](maxlen=MOST_FAULTS)
 
 
 class _Record(logging.LogRecord):
-    """A record of the log whose traceback is cut, so that a flood of faults does not fill the disk."""
+    """A record of the log of one line and a traceback, both cut, so that a flood does not fill the disk."""
 
     def __init__(self, *about: Any, **more: Any) -> None:
         super().__init__(*about, **more)
@@ -557,9 +607,14 @@ class _Record(logging.LogRecord):
             text = "".join(traceback.format_exception(self.exc_info[1]))
             self.exc_text = text[:MOST_LOGGED] + " …" * (len(text) > MOST_LOGGED)
 
+    def getMessage(self) -> str:
+        """Return the message in one line: foreign text in it cannot look like lines of its own."""
+        text = super().getMessage()
+        return text[:MOST_LOGGED].replace("\r", "\\r").replace("\n", "\\n") + " …" * (len(text) > MOST_LOGGED)
+
 
 def bound_log() -> None:
-    """Cut tracebacks in the log, from now on; call it while the server starts."""
+    """Cut messages and tracebacks in the log, from now on; call it while the server starts."""
     logging.setLogRecordFactory(_Record)
 
 
