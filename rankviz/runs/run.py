@@ -208,8 +208,8 @@ def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Call
 def _check_digest(spec: RunSpec, fold: Fold) -> None:
     if spec.digest not in ("", fold.digest):
         raise DataError(
-            f"{fold.name} has digest {fold.digest}",
-            expected=f"the data this run was made with, digest {spec.digest}",
+            f"{fold.name} has digest {fold.digest}, not {spec.digest}",
+            expected="the data this run was made with",
             remedy="The files have changed; clear the digest to use the new ones.",
         )
 

@@ -161,6 +161,26 @@ def test_what_cannot_be_made_is_a_sentence(
     assert why in status.reason
 
 
+def test_data_that_one_visitor_removes_are_read_from_another_who_wants_the_run(
+    store: RunStore, jobs: WatchedStudies, root: Path, tmp_path: Path
+) -> None:
+    both = {"first": tmp_path / "removed", "second": root}
+    ids = [jobs.submit([SPEC], owner=who, title="A job", roots=[both[who]]) for who in both]
+    make_all(store)
+    assert [ended(jobs, id).state for id in ids] == ["finished", "finished"]
+
+
+def test_the_reason_of_a_failure_names_no_other_data_and_no_folder(
+    store: RunStore, jobs: WatchedStudies, root: Path
+) -> None:
+    for spec in (SPEC.but(dataset="nowhere"), SPEC.but(fold="Fold7")):
+        job = jobs.submit([spec], owner="me", title="A job", roots=[root])
+        make_all(store)
+        said = ended(jobs, job).reason
+        assert said.startswith("no ")
+        assert not any(word in said for word in ("small,", "synthetic", "Fold1", str(root), "Expected"))
+
+
 @pytest.mark.parametrize(
     ("error", "why"),
     [(MemoryError(), "Memory ran out"), (RuntimeError("x"), "A fault of the program: RuntimeError. The log")],
