@@ -12,6 +12,7 @@ from conftest_jobs import FOLD, SPEC, ended
 from conftest_store import BOTH, take_lease
 
 from rankviz import Progress, RunSpec, execute
+from rankviz.datasets import make_fold, write_letor
 from rankviz.runs.estimate import LAPTOP, Shape, estimate
 from rankviz.runs.run import Folds
 from rankviz.store import RunStore, StoreOutOfReach, family_runner, worker
@@ -234,6 +235,16 @@ def test_a_fold_is_read_once_for_runs_that_share_it(root: Path) -> None:
     first = folds.of(SPEC, told.append)
     assert {progress.stage for progress in told} == {"data"}
     assert folds.of(FOURIER, told.append) is first
+
+
+def test_data_that_are_replaced_under_their_name_are_read_again(tmp_path: Path) -> None:
+    folder, folds = tmp_path / "small" / "Fold1", Folds((str(tmp_path),))
+    folder.mkdir(parents=True)
+    for fold in (FOLD, make_fold(n_queries=5, documents_per_query=(5, 8), seed=2)):
+        for name, part in fold.parts.items():
+            write_letor(part, folder / f"{name}.txt")
+        spec = SPEC.but(digest=fold.digest)
+        assert folds.of(spec, lambda _: None).digest == fold.digest
 
 
 def test_a_command_without_a_name() -> None:
