@@ -201,7 +201,7 @@ def _fold_key(dataset: Dataset, fold: int | str) -> str:
     raise DataError(
         f"no fold {fold} of {dataset.name}",
         expected=f"one of {', '.join(dataset.folds)}",
-        remedy="Choose one of those, or add its files.",
+        remedy="Choose another fold, or add its files.",
         path=dataset.folder,
     )
 

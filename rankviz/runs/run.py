@@ -208,8 +208,8 @@ def open_named(spec: RunSpec, roots: Sequence[str] | None = None, callback: Call
 def _check_digest(spec: RunSpec, fold: Fold) -> None:
     if spec.digest not in ("", fold.digest):
         raise DataError(
-            f"{fold.name} has digest {fold.digest}",
-            expected=f"the data this run was made with, digest {spec.digest}",
+            f"{fold.name} has digest {fold.digest}, not {spec.digest}",
+            expected="the data this run was made with",
             remedy="The files have changed; clear the digest to use the new ones.",
         )
 
@@ -230,13 +230,14 @@ class Folds:
     """Folds below data roots; keeps the latest."""
 
     def __init__(self, roots: tuple[str, ...]) -> None:
-        self._roots, self._name = roots, ("", "")
+        self._roots, self._data = roots, ("", "", "")
         self._latest: Fold | None = None
 
     def of(self, spec: RunSpec, callback: Callback) -> Fold:
         """Return the fold of a spec, as read."""
-        if self._latest is None or self._name != (spec.dataset, spec.fold):
-            self._latest, self._name = None, (spec.dataset, spec.fold)
+        data = spec.dataset, spec.fold, spec.digest
+        if self._latest is None or self._data != data:
+            self._latest, self._data = None, data
             self._latest = open_named(spec, self._roots, callback)
         return self._latest
 

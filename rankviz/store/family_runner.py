@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,7 @@ from sqlalchemy import Connection
 from rankviz.common.errors import DataError, SettingError
 from rankviz.common.parallel import limit_threads
 from rankviz.common.progress import Progress
+from rankviz.datasets.types import Fold
 from rankviz.learning.solvers import TOL
 from rankviz.runs.estimate import Estimate, Remaining, Shape, budget_now, check_budget, estimate
 from rankviz.runs.families import families
@@ -23,6 +25,7 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.run import Folds, execute_all, plan_in_shards
 from rankviz.runs.spec import RunSpec
 from rankviz.shards.backend import Backend
+from rankviz.store.database import Result
 from rankviz.store.queue import RENEW_SECONDS, LeasedFamily, Queue, report, time_is_up
 from rankviz.store.run_store import RunStore
 from rankviz.store.study import StoreError, StoreOutOfReach
@@ -97,7 +100,7 @@ class FamilyRunner:
         for spec in specs:
             keeper.begin_run(spec)
             try:
-                fold = self._folds[1].of(spec, keeper)
+                fold = self._fold(spec, keeper)
                 if self._shape[0] != fold.digest:  # counting pairs takes long
                     self._shape = fold.digest, Shape.of(fold)
                 cost = estimate(spec, self._shape[1], budget=budget)
@@ -105,13 +108,31 @@ class FamilyRunner:
                     check_budget(cost, budget)
                 else:
                     keeper.note_plan(plan_in_shards(spec, fold, self._where).words)
-            except (FamilyReleased, StudyTimeSpent):
+            except (FamilyReleased, StudyTimeSpent, StoreError):
                 raise
             except Exception as error:
                 self._fail(spec, error)
             else:
                 found[spec] = cost
         return found
+
+    def _fold(self, spec: RunSpec, keeper: LeaseKeeper) -> Fold:
+        """Return a run's fold, from the roots of any study that wants the run.
+
+        All who want it read why there is none: the error names no path and no other data set.
+        """
+        try:
+            return self._folds[1].of(spec, keeper)
+        except (DataError, OSError) as error:
+            tried = self._folds[0]
+            for roots in self._retry(lambda: self._store.queue.roots_of(spec)):
+                if roots != tried:
+                    self._folds = roots, Folds(roots)
+                    with suppress(DataError, OSError):
+                        return self._folds[1].of(spec, keeper)
+            if isinstance(error, DataError):
+                error.args = (f"{error.found}. {error.remedy}",)
+            raise
 
     def _make_runs(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:
         """Yield runs as they are made and saved.
@@ -121,13 +142,13 @@ class FamilyRunner:
         if not costs:
             return
         specs = [spec for family in families(costs) for spec in family]  # as `execute_all` makes them
-        fold = self._folds[1].of(specs[0], keeper)
+        fold = self._fold(specs[0], keeper)
         records = execute_all(specs, keeper, fold=fold, where=self._where)
         keeper.begin_run(specs[0], costs[specs[0]])
         for (spec, record), following in zip(records, [*specs[1:], None], strict=True):
             if following is not None:
                 keeper.note_run(following, costs[following])
-            self._retry(lambda record=record: self._save(record, keeper))
+            self._retry(partial(self._save, record, keeper))
             yield spec
 
     def _save(self, record: RunRecord, keeper: LeaseKeeper) -> None:
@@ -149,9 +170,9 @@ class FamilyRunner:
             reason = f"A fault of the program: {type(error).__name__}. The log of its worker has the details."
         self._retry(lambda: self._store.records.fail(spec, reason))
 
-    def _retry(self, work: Any) -> None:
+    def _retry(self, work: Callable[[], Result]) -> Result:
         with reporting_trouble(self._store, self._worker) as tell:
-            self._store.database.retry(work, self._patience, tell)
+            return self._store.database.retry(work, self._patience, tell)
 
 
 class FamilyReleased(Exception):  # noqa: N818 - a request, not an error

@@ -1,8 +1,9 @@
 """The queue of families: the choice of the next one, and its lease to a worker.
 
 A worker leases one family at a time: of the network address, and then of the visitor, with the fewest leased
-families. The lease ends unless it is renewed. If it ends, or the worker dies, the family goes to the next
-worker. Every step is one transaction; its count of changed rows says if it came in time.
+families; among equals, of those who have not been served for longest. The lease ends unless it is renewed. If
+it ends, or the worker dies, the family goes to the next worker. Every step is one transaction; its count of
+changed rows says if it came in time.
 
 See docs/decisions/0015-the-run-store.md.
 """
@@ -27,6 +28,7 @@ from sqlalchemy import (
     Select,
     delete,
     exists,
+    func,
     insert,
     select,
     true,
@@ -200,6 +202,18 @@ class Queue:
             held = connection.execute(select(families.c.id).where(*mine)).first()
             return held is not None and is_wanted(connection, lease.family, lease.study)
 
+    def roots_of(self, spec: RunSpec) -> list[tuple[str, ...]]:
+        """Return the data roots of the studies that want a run, without duplicates."""
+        asked = (
+            select(studies.c.roots)
+            .distinct()
+            .join(members, members.c.study == studies.c.id)
+            .join(runs, runs.c.id == members.c.run)
+            .where(runs.c.digest == spec.hash, studies.c.asked != STOPPED, studies.c.deleted.is_(None))
+        )
+        with self._database.reading() as connection:
+            return [parse_texts(text) for text in connection.execute(asked).scalars()]
+
     def state(self) -> object:
         """Return a token that stays equal only while nothing is written to the store."""
         return self._database.state()
@@ -255,8 +269,9 @@ def _has_waiting(connection: Connection, place: str) -> bool:
 def next_family(connection: Connection, place: str, patient: bool = True) -> Row[Any] | None:
     """Return the longest waiting family of the place's address and visitor with the fewest leased families.
 
-    At equal counts awaited families go before background ones, which are left out unless `patient`. The row
-    has also its study: one statement serves thousands of waiting jobs.
+    At equal counts awaited families go before background ones, which are left out unless `patient`; then the
+    address, and then the visitor, whose latest lease began longest ago. The row has also its study: three
+    statements serve thousands of waiting jobs.
     """
     held = connection.execute(
         select(studies.c.owner, studies.c.address)
@@ -274,12 +289,30 @@ def next_family(connection: Connection, place: str, patient: bool = True) -> Row
         .prefix_with("MATERIALIZED", dialect="postgresql")  # else it looks twice for each study's family
     )
     asked = select(chosen, families.c.waits).join(families, families.c.id == chosen.c.family)
+    waiting = connection.execute(asked).all()
+    several = len({(row.address, row.owner) for row in waiting}) > 1
+    address_served, owner_served = _last_served(connection, place) if several else ({}, {})
 
     def turn(row: Row[Any]) -> tuple[Any, ...]:
         shares = by_address[row.address], by_owner[row.owner]
-        return (*shares, row.background, row.waits, row.family)
+        served = address_served.get(row.address, 0.0), owner_served.get(row.owner, 0.0)
+        return (*shares, row.background, *served, row.waits, row.family)
 
-    return min(connection.execute(asked), key=turn, default=None)
+    return min(waiting, key=turn, default=None)
+
+
+def _last_served(connection: Connection, place: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return when the latest lease of each address, and of each owner, began at a place."""
+    latest = func.max(families.c.since).label("latest")
+    asked = (
+        select(studies.c.address, studies.c.owner, latest)
+        .join(families, families.c.study == studies.c.id)
+        .where(studies.c.place == place, families.c.since.is_not(None))
+        .group_by(studies.c.address, studies.c.owner)
+        .order_by(latest)  # later ones replace earlier ones below
+    )
+    rows = connection.execute(asked).all()
+    return {row.address: row.latest for row in rows}, {row.owner: row.latest for row in rows}
 
 
 def _longest_waiting() -> ColumnElement[Any]:

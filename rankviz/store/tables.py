@@ -82,7 +82,7 @@ families = sa.Table(
     sa.Column("worker", sa.String(80), doc="who leases it; NULL: nobody"),
     sa.Column("until", Number, info={"instead": 0.0, "beside": "worker"}, doc="the end of the lease"),
     sa.Column(
-        "since", Number, info={"instead": time.time, "beside": "worker"}, doc="when the worker took it"
+        "since", Number, info={"instead": time.time, "beside": "worker"}, doc="when a worker last took it"
     ),
     sa.Column(
         "waits",

@@ -242,10 +242,13 @@ def _seconds_of(connection: Connection, owner: str, address: str, most: Bounds) 
 
 
 def _forget_oldest(connection: Connection, owner: str, most: Bounds) -> None:
-    """Forget ended jobs beyond the bounds, oldest first; their runs stay."""
+    """Forget ended jobs beyond the bounds, first those that never began, then the oldest; their runs stay.
+
+    The others tell when their visitor was last served.
+    """
     held = exists().where(families.c.study == studies.c.id, families.c.worker.is_not(None))
     ended = select(studies.c.id, studies.c.owner).where(studies.c.kind == JOB, ~is_unfinished(), ~held)
-    rows = connection.execute(ended.order_by(studies.c.created)).all()
+    rows = connection.execute(ended.order_by(studies.c.worked > 0, studies.c.created)).all()
     own = [row.id for row in rows if row.owner == owner]
     gone = own[: max(0, len(own) + 1 - most.kept_jobs_each)]
     left = [row.id for row in rows if row.id not in gone]

@@ -12,6 +12,7 @@ from conftest_jobs import FOLD, SPEC, ended
 from conftest_store import BOTH, take_lease
 
 from rankviz import Progress, RunSpec, execute
+from rankviz.datasets import make_fold, write_letor
 from rankviz.runs.estimate import LAPTOP, Shape, estimate
 from rankviz.runs.run import Folds
 from rankviz.store import RunStore, StoreOutOfReach, family_runner, worker
@@ -161,6 +162,26 @@ def test_what_cannot_be_made_is_a_sentence(
     assert why in status.reason
 
 
+def test_data_that_one_visitor_removes_are_read_from_another_who_wants_the_run(
+    store: RunStore, jobs: WatchedStudies, root: Path, tmp_path: Path
+) -> None:
+    both = {"first": tmp_path / "removed", "second": root}
+    ids = [jobs.submit([SPEC], owner=who, title="A job", roots=[both[who]]) for who in both]
+    make_all(store)
+    assert [ended(jobs, id).state for id in ids] == ["finished", "finished"]
+
+
+def test_the_reason_of_a_failure_names_no_other_data_and_no_folder(
+    store: RunStore, jobs: WatchedStudies, root: Path
+) -> None:
+    for spec in (SPEC.but(dataset="nowhere"), SPEC.but(fold="Fold7")):
+        job = jobs.submit([spec], owner="me", title="A job", roots=[root])
+        make_all(store)
+        said = ended(jobs, job).reason
+        assert said.startswith("no ")
+        assert not any(word in said for word in ("small,", "synthetic", "Fold1", str(root), "Expected"))
+
+
 @pytest.mark.parametrize(
     ("error", "why"),
     [(MemoryError(), "Memory ran out"), (RuntimeError("x"), "A fault of the program: RuntimeError. The log")],
@@ -214,6 +235,16 @@ def test_a_fold_is_read_once_for_runs_that_share_it(root: Path) -> None:
     first = folds.of(SPEC, told.append)
     assert {progress.stage for progress in told} == {"data"}
     assert folds.of(FOURIER, told.append) is first
+
+
+def test_data_that_are_replaced_under_their_name_are_read_again(tmp_path: Path) -> None:
+    folder, folds = tmp_path / "small" / "Fold1", Folds((str(tmp_path),))
+    folder.mkdir(parents=True)
+    for fold in (FOLD, make_fold(n_queries=5, documents_per_query=(5, 8), seed=2)):
+        for name, part in fold.parts.items():
+            write_letor(part, folder / f"{name}.txt")
+        spec = SPEC.but(digest=fold.digest)
+        assert folds.of(spec, lambda _: None).digest == fold.digest
 
 
 def test_a_command_without_a_name() -> None:

@@ -12,7 +12,7 @@ from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.queue import next_family
+from rankviz.store.queue import LeasedFamily, next_family
 from rankviz.store.study import HERE
 from rankviz.store.tables import studies, workers
 
@@ -239,6 +239,29 @@ def test_addresses_take_turns_before_visitors(store: RunStore, specs: list[RunSp
         store.studies.submit(Study("honest", "mine", address="another place"), [spec])
     owners = [take_lease(store, f"w{number}").owner for number in range(4)]
     assert owners == ["made up 0", "honest", "made up 1", "honest"]
+
+
+def test_who_has_not_been_served_for_longest_goes_before_older_jobs(store: RunStore, base: RunSpec) -> None:
+    def ask(seed: int, owner: str, address: str) -> None:
+        store.studies.submit(Study(owner, "one", address=address), [base.but(seed=seed)])
+
+    def finish(lease: LeasedFamily) -> str:
+        for spec in lease.specs:
+            store.records.fail(spec, "It was too large.")
+        store.queue.release(lease)
+        return lease.owner
+
+    for seed in range(8):
+        ask(seed, f"made up {seed // 2}", f"place {seed // 2 % 2}")  # 0 and 2 have one address
+    held = [take_lease(store, "w1"), take_lease(store, "w2")]
+    ask(8, "new", "a quiet place")
+    ask(9, "new", "a quiet place")
+    order = list[str]()
+    for number in range(8):
+        order.append(finish(held.pop(0)))
+        held.append(take_lease(store, f"w{number % 2 + 1}"))
+    turns = [f"made up {number}" for number in (0, 1, 2, 3, 0, 1, 2, 3)]
+    assert [*order, *map(finish, held)] == [*turns[:2], "new", *turns[2:4], "new", *turns[4:]]
 
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)

@@ -283,6 +283,18 @@ def test_jobs_that_ended_are_forgotten_and_their_runs_stay(
     assert [status.id for status in jobs.of("me")] == [running], "the oldest of all go too"
 
 
+@pytest.mark.usefixtures("nobody")
+def test_jobs_that_never_began_are_forgotten_before_those_that_did(
+    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
+) -> None:
+    bounded(kept_jobs_each=2)
+    served = submit()
+    store.queue.release(take_lease(store, "w"), "Its time is up.")
+    for number in range(4):
+        jobs.stop(last := submit((SPEC.but(C=1.0 + number),)), "me")
+    assert [status.id for status in jobs.of("me")] == [last, served]
+
+
 @BOTH
 @pytest.mark.usefixtures("nobody")
 def test_who_wants_the_same_at_the_same_moment_gets_one_job(store: RunStore, root: Path) -> None:
