@@ -365,13 +365,13 @@ def canonical(name: str) -> str:
     return formula.columns(parameters)[0]
 
 
-_NAME = re.compile(
-    r"\s*+(\w++)\s*+(?:\((.*?=.*?)\)\s*+)?(?:@\s*+(\d++)\s*+)?(?:\(\s*+(\w++)\s*+\)\s*+)?"
-)
+_NAME = re.compile(r"\s*+(\w++)\s*+(?:\((.*?=.*?)\)\s*+)?(?:@\s*+(\d++)\s*+)?(?:\(\s*+(\w++)\s*+\)\s*+)?")
 _DCG = {"log2": "y", "exp-log2": "2^y - 1"}
 """Gains of ir_measures' `dcg=`; both have the discount 1/log2(rank + 1)."""
 _FIELDS = {"gain": "gain", "gains": "gain", "discount": "discount", "rel": "relevant_from", "ties": "ties"}
 """Fields of a definition that the name of a metric can change."""
+
+
 def read_name(name: str) -> tuple[Formula, list[float], dict[str, Any], str]:
     """Return formula, parameter, changed fields of the definition, and the definition named last, or "".
 

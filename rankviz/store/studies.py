@@ -55,6 +55,8 @@ from rankviz.store.tables import (
 
 MOST_RUNS = 20_000
 """Most runs of a study."""
+TITLE_LENGTH = 120
+"""Most characters of a title that a visitor gives a study."""
 
 
 class Studies:
@@ -190,10 +192,9 @@ class Studies:
         self._change(study_id, owner, note=note)
 
     def rename(self, study_id: str, owner: str, title: str) -> None:
-        """Set a study's title. Raises `SettingError` for an empty one."""
-        if not title:
-            raise SettingError("a study needs a title")
-        check_note(title)
+        """Set a study's title. Raises `SettingError` for an empty or too long one."""
+        if not 0 < len(title) <= TITLE_LENGTH:
+            raise SettingError(f"a study needs a title of at most {TITLE_LENGTH} characters")
         self._change(study_id, owner, title=title)
 
     def share(self, study_id: str, owner: str, shared: bool) -> None:

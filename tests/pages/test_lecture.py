@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
@@ -218,7 +219,8 @@ def test_classes_that_nobody_looks_at_make_room_and_others_stay(address: str) ->
 
 def test_classes_without_participants_make_room_for_addresses_that_have_fewer() -> None:
     classes = Classes()
-    made_up = [classes.open("s", f"{k} {n}", f"{k}") for k in range(10) for n in range(MOST_OF_ADDRESS)]
+    made_up = [classes.open("s", f"0 {n}", "0") for n in range(MOST_OF_ADDRESS)]
+    made_up += [classes.open("s", "another", "") for _ in range(MOST - MOST_OF_ADDRESS)]
     for code in made_up[1:]:
         classes.arrive(code, "student", 1, "school")
     code = classes.open("s", "lecturer", "school")
@@ -229,9 +231,20 @@ def test_classes_without_participants_make_room_for_addresses_that_have_fewer() 
     with pytest.raises(SettingError):
         classes.open("s", "unknown", "")
     classes.close(made_up[1], "0 1")
-    classes.open("s", "another", "0")
     with pytest.raises(SettingError):
         classes.open("s", "another", "0")
+    classes.open("s", "another", "new")
+
+
+def test_ten_addresses_with_made_up_participants_leave_places_for_others() -> None:
+    """They closed "Open a class" for everyone when each could take ten places."""
+    classes = Classes()
+    for k in range(10):
+        for n in range(MOST_OF_ADDRESS):
+            with suppress(SettingError):
+                classes.arrive(classes.open("s", f"{k} {n}", f"{k}"), "student", 1, f"{k}")
+    for k in range(10):
+        assert classes.open("s", "lecturer", f"new {k}")
 
 
 def test_one_class_of_each_address_makes_no_room_for_another() -> None:

@@ -22,6 +22,7 @@ from rankviz.runs.presets import PRESETS
 from rankviz.runs.selection import Choice
 from rankviz.runs.spec import RunSpec
 from rankviz.store import Study
+from rankviz.store.studies import TITLE_LENGTH
 from rankviz.store.study import HERE
 from ui.controls.widgets import Bound
 from ui.shell.errors import end_page
@@ -40,7 +41,7 @@ USUAL_EXPONENTS, USUAL_STEP, USUAL_TYPED = (-8, 0), 2, "1, 2, 4"
 LARGE_DEFAULT = 20
 EVERY = (1, 2, 3, 4)
 OWN = "custom axes"
-GRID, POINTS, LONGEST_TITLE = "grid", (8, 16, 32, 64, 128, 256), 120
+GRID, POINTS = "grid", (8, 16, 32, 64, 128, 256)
 MOST_SEEDS = 10
 STUDY = "study"
 """Query parameter and session key of the shown sweep."""
@@ -177,11 +178,11 @@ def design_controls(base: RunSpec) -> Asked:
     title = st.text_input(
         "Title",
         placeholder=title_of(design),
-        max_chars=LONGEST_TITLE,
+        max_chars=TITLE_LENGTH,
         key="sweep-title",
         help=words.TITLE_HELP,
     )
-    return Asked(design, title.strip() or title_of(design), labels.get(chosen, ""))
+    return Asked(design, title.strip()[:TITLE_LENGTH] or title_of(design), labels.get(chosen, ""))
 
 
 def _folds(base: RunSpec) -> tuple[str, ...]:

@@ -31,12 +31,13 @@ from rankviz.runs.selection import (
 from rankviz.runs.spec import RunSpec
 from rankviz.runs.sweep_table import by_fold, results
 from rankviz.store import NoSuchStudy, StoreError, StudyStatus
+from rankviz.store.studies import TITLE_LENGTH
 from rankviz.store.study import HERE, RUNNING
 from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.study import sweep_words as words
-from ui.study.sweep_design import KIND, LONGEST_TITLE, STUDY, design_from
+from ui.study.sweep_design import KIND, STUDY, design_from
 from ui.study.sweep_words import NO_SWEEP, NOT_MEASURED, at_work, cell_words, pace, time_left
 from ui.work.metrics import with_column
 from ui.work.place import cluster_line
@@ -236,7 +237,7 @@ def _menu(status: StudyStatus) -> None:
     st.text_input(
         "Title",
         status.study.title,
-        max_chars=LONGEST_TITLE,
+        max_chars=TITLE_LENGTH,
         key=name,
         on_change=report_errors(lambda: studies.rename(status.id, visitor(), st.session_state[name].strip())),
     )

@@ -28,6 +28,8 @@ IDLE = 900.0
 """Seconds after which a class that nobody looks at makes room for another one, if there is none left."""
 MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS = 100, 10, 1000
 """Most open classes, most from one network address, and most participants of one class."""
+SHARE_OF_FREE = 0.25
+"""Share of the free places that an address may have open and still open one more class."""
 
 
 @dataclass
@@ -82,11 +84,13 @@ class Classes:
         """End the class that was idle longest, if no more may be opened.
 
         If none is idle, it is one without participants, of the address that has most, for who has fewer.
+        The more classes are open, the fewer may an address add, so that a new address finds a place.
         """
         near = [code for code, one in self._open.items() if address and one.address == address]
-        full = near if len(near) >= MOST_OF_ADDRESS else list(self._open) if len(self._open) >= MOST else []
-        if not full:
+        free = MOST - len(self._open)
+        if len(near) < MOST_OF_ADDRESS and free and len(near) <= SHARE_OF_FREE * free:
             return
+        full = list(self._open) if not free and len(near) < MOST_OF_ADDRESS else near
         idle = [code for code in full if self._clock() - self._open[code].used > IDLE]
         held = Counter(one.address for one in self._open.values() if one.address)
         most = max(held.values(), default=0)
