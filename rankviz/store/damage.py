@@ -2,9 +2,9 @@
 
 A bad disk, a cut copy or another program may leave a value that no version of rankviz writes: text in a
 column of numbers, text that is not UTF-8, JSON that cannot be parsed, a word that is not one of the few that
-a column has, a reference to no row. One such value may cost its row, but no other one. PostgreSQL checks
-types, texts and references itself: only numbers beyond their bounds are mended there. Lists in texts that
-cannot be parsed are empty there.
+a column has, a reference to no row. One such value may cost its row, but no other one. Where an index does
+not match its table, the table counts. PostgreSQL checks types, texts and references itself: only numbers
+beyond their bounds are mended there. Lists in texts that cannot be parsed are empty there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import (
@@ -20,7 +21,9 @@ from sqlalchemy import (
     Connection,
     Integer,
     LargeBinary,
+    PrimaryKeyConstraint,
     Table,
+    UniqueConstraint,
     cast,
     delete,
     exists,
@@ -29,22 +32,28 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
+from rankviz.common.errors import DataError
 from rankviz.common.numbers import counted
-from rankviz.store.tables import LATEST, MOST_BYTES, Number, metadata, runs
+from rankviz.runs.record import RunRecord
+from rankviz.store.tables import LATEST, MOST_BYTES, Number, metadata, metric_sets, records, runs
 
 _ROW: Any = literal_column("rowid")
 """SQLite's number of a row, whatever its key holds."""
 
 
-def mend(connection: Connection) -> str:
+def mend(connection: Connection, sound: bool = True) -> str:
     """Set damaged rows right, and remove the others; return a sentence on them, "" if there are none.
 
     A damaged value becomes NULL or its column's default where it has one; otherwise its row is removed,
-    with the rows that belong to it.
+    with the rows that belong to it. If SQLite's file is not `sound`, its indexes are made anew first.
     """
     reset, removed = Counter[str](), Counter[str]()
     here = inspect(connection).get_table_names()
+    for table in metadata.sorted_tables:
+        if not sound and table.name in here:
+            removed[table.name] += _remake_indexes(connection, table)
     for table in metadata.sorted_tables:  # parents before their children
         if table.name not in here:  # a store of an earlier release
             continue
@@ -52,19 +61,66 @@ def mend(connection: Connection) -> str:
             reset[table.name] += _reset_numbers(connection, table)
             continue
         damaged = dict[Any, set[str]]()
+        if not sound and table is metric_sets:  # a name may have become another one
+            damaged |= {row: set() for row in connection.execute(select(metric_sets.c.id)).scalars()}
         for column in table.columns:
             for row in (*_unreadable(connection, column), *_orphans(connection, column)):
                 damaged.setdefault(row, set()).add(column.name)
         for row, names in damaged.items():
-            if any(not _has_default(table.columns[name]) for name in names):
+            if table is metric_sets and _restore(connection, row):
+                reset[table.name] += 1
+            elif any(not _has_default(table.columns[name]) for name in names):
                 _remove(connection, table, row)
                 removed[table.name] += 1
-            else:
+            elif names:
                 values = {name: _default(table.columns[name]) for name in names}
                 connection.execute(update(table).where(row == _ROW).values(values))
                 reset[table.name] += 1
     said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if +found]
     return f"The database of runs was damaged: {'; '.join(said)}." if said else ""
+
+
+def _remake_indexes(connection: Connection, table: Table) -> int:
+    """Make a table's indexes anew; return the number of rows removed, whose keys became those of others."""
+    again, number = f'REINDEX "{table.name}"', 0
+    try:
+        connection.exec_driver_sql(again)
+    except IntegrityError:
+        connection.exec_driver_sql("PRAGMA writable_schema=ON")  # or no row is removed that an index lacks
+        for row in list(_repeated(connection, table)):
+            _remove(connection, table, row)
+            number += 1
+        connection.exec_driver_sql("PRAGMA writable_schema=OFF")
+        connection.exec_driver_sql(again)
+    return number
+
+
+def _repeated(connection: Connection, table: Table) -> Iterator[Any]:
+    """Yield the rows with the key of another row, which the index of before gives to that one."""
+    for one in table.constraints:
+        if isinstance(one, PrimaryKeyConstraint | UniqueConstraint) and len(one.columns):
+            same = " AND ".join(f'there."{column.name}" = here."{column.name}"' for column in one.columns)
+            asked = f'SELECT 1 FROM "{table.name}" AS there WHERE {same} AND there.rowid != here.rowid'
+            asked = f'SELECT here.rowid FROM "{table.name}" AS here NOT INDEXED WHERE EXISTS ({asked})'
+            yield from connection.exec_driver_sql(asked).scalars()
+
+
+def _restore(connection: Connection, row: int) -> bool:
+    """Restore the names of a set of metrics from the record of one of its runs.
+
+    Return False if no record can be read, or if the names are those of the record.
+    """
+    from rankviz.store.records import figures_of, metric_set  # which need the database, which needs this
+
+    content = select(records.c.content).join(runs, runs.c.id == records.c.run).where(runs.c.metric_set == row)
+    for found in connection.execute(content.limit(5)).scalars():
+        with suppress(DataError):
+            names = metric_set(connection, figures_of(RunRecord.from_bytes(found))["names"])
+            connection.execute(update(runs).where(runs.c.metric_set == row).values(metric_set=names))
+            return bool(
+                connection.execute(delete(metric_sets).where(row == _ROW, metric_sets.c.id != names)).rowcount
+            )
+    return False
 
 
 def _reset_numbers(connection: Connection, table: Table) -> int:

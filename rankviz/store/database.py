@@ -66,8 +66,8 @@ KINDS = {
 }
 
 
-class DamagedText(StoreOutOfReach):
-    """A text that is not UTF-8."""
+class Damaged(StoreOutOfReach):
+    """A text that is not UTF-8, or a fault that SQLite finds in its file."""
 
 
 class _Pool(QueuePool):
@@ -202,7 +202,7 @@ class Database:
             yield
         except (SettingError, DataError):
             raise
-        except (DamagedText, StatementError, *_DAMAGE):
+        except (Damaged, StatementError, *_DAMAGE):
             if said := self.mend():
                 raise StoreOutOfReach(f"{said} Try again.") from None
             raise
@@ -214,12 +214,23 @@ class Database:
         """
         with self._mending_lock:
             if time.monotonic() - self._mended > MEND_SECONDS:
-                with self.hiding_address(), self._connected() as connection, connection.begin():
-                    self._found = mend(connection)
-                self._mended = time.monotonic()
+                self._found = ""
+                try:
+                    self._found = self._mend_now()
+                finally:
+                    self._mended = time.monotonic()
                 if self._found:
                     self._tell(self._found)
             return self._found
+
+    def _mend_now(self) -> str:
+        sound = self._sound()
+        with self.hiding_address(), self._connected() as connection, connection.begin():
+            found = mend(connection, sound)
+        if not sound and self._sound():
+            self.notice = self.notice.replace(UNSOUND, "").strip()
+            return found or REMADE
+        return found
 
     def _tell(self, said: str) -> None:
         """Log a sentence and add it to the notice, each once."""
@@ -349,13 +360,14 @@ class Database:
             if name == "SQLITE_ERROR" and not str(cause).startswith("no such "):
                 raise
             if isinstance(cause, sqlite3.OperationalError) and not name:  # raised by Python, not by SQLite
-                raise DamagedText(self._sentence(cause)) from None
+                raise Damaged(self._sentence(cause)) from None
             if name.startswith(_REOPENED):
                 self._close_connections()
             if name == "SQLITE_ERROR":  # the file describes other tables than it was made with
                 raise StoreOutOfReach(UNSOUND) from None
             if name.startswith(_UNSOUND):
                 self._tell(UNSOUND)
+                raise Damaged(self._sentence(cause)) from None
             raise StoreOutOfReach(self._sentence(cause)) from None
         except UnicodeDecodeError:  # of SQLite's own message, which quotes a damaged name
             raise StoreOutOfReach(UNSOUND) from None
@@ -376,11 +388,17 @@ class Database:
     def check(self, rows: bool = True) -> str:
         """Let SQLite check its file, and mend damaged `rows`; return a sentence on what is wrong, or "".
 
-        The whole file is read, by new connections, because open ones keep pages: 0.1 s for 330 MB.
+        The whole file is read, by new connections, because open ones keep pages: 0.1 s for 330 MB. If it is
+        not sound, rows and indexes are mended, and it is read again.
         """
         if self.file is not None:
             self._close_connections()
             sound = self._sound()
+            if not sound:
+                self._mended, rows = -math.inf, True
+                with contextlib.suppress(StoreOutOfReach):
+                    self.mend()
+                sound = self._sound()
             self.notice = self.notice.replace(UNSOUND, "").strip()  # a copy may have been put back
             if not sound:
                 self._tell(UNSOUND)
@@ -393,8 +411,19 @@ class Database:
         return UNSOUND in self.notice
 
     def _sound(self) -> bool:
-        with self.reading() as connection:
-            return bool(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok")
+        """Return True if SQLite finds no fault in its file, and its indexes match their tables."""
+        from sqlalchemy.exc import DatabaseError
+
+        if self.file is None:
+            return True
+        with self.hiding_address(), self._connected() as connection:
+            try:
+                connection.execution_options(reads=True)
+                return bool(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one() == "ok")
+            except DatabaseError as error:
+                if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
+                    return False
+                raise
 
     def retry(
         self,
@@ -480,6 +509,7 @@ REPLACED = (
 )
 REMOVED = "The -wal file of the database of runs was removed while it was in use."
 LOST = f"{REMOVED} The latest runs may be gone."
+REMADE = "The database of runs was damaged: indexes did not match their tables, and were made anew."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest_store import take_lease
-from sqlalchemy import Boolean, Column, Connection, Integer, func, select, update
+from sqlalchemy import Boolean, Column, Connection, Integer, func, literal_column, select, update
 
 from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import start
@@ -197,12 +197,10 @@ def test_a_damaged_description_of_a_table_is_said(
 
 
 @pytest.mark.parametrize("value", ["''", f"'{'[' * 5000}'"])
-def test_a_list_that_cannot_be_parsed_costs_its_row(
-    filled: RunStore, specs: list[RunSpec], value: str
-) -> None:
+def test_a_list_that_cannot_be_parsed_is_restored(filled: RunStore, specs: list[RunSpec], value: str) -> None:
     damage(filled, metadata.tables["metric_sets"].c.names, value)
     persist(lambda: filled.listing.seen_by("me"))
-    assert "1 row of metric_sets removed" in filled.database.notice
+    assert "1 row of metric_sets set right" in filled.database.notice
     assert specs[0].hash in filled.listing.seen_by("me").index
 
 
@@ -264,3 +262,105 @@ def test_a_damaged_time_costs_no_list(address: str, made: dict[RunSpec, RunRecor
     if value == value or store.database.file is None:
         assert "of runs set right" in store.database.notice
     store.close()
+
+
+def damage_on_disk(store: RunStore, page: str, before: bytes, after: bytes) -> None:
+    """Change bytes on the first page of a table or of an index in the file; copies elsewhere stay sound."""
+    file = store.database.file
+    assert file is not None
+    store.close()
+    with sqlite3.connect(str(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        asked = connection.execute("SELECT rootpage FROM sqlite_master WHERE name=?", (page,))
+        start = 4096 * (asked.fetchone()[0] - 1)
+    connection.close()
+    content = bytearray(file.read_bytes())
+    place = content.index(before, start, start + 4096)
+    content[place : place + len(before)] = after
+    file.write_bytes(content)
+
+
+def first_value(store: RunStore, column: Column[Any]) -> bytes:
+    with store.database.reading() as connection:
+        value = connection.execute(select(column).order_by(literal_column("rowid"))).scalars().first()
+    return str(value).encode()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [studies.c.id, studies.c.owner, runs.c.state, runs.c.digest, metadata.tables["tags"].c.tag],
+    ids=str,
+)
+def test_a_byte_of_a_table_that_its_index_lacks_costs_its_row(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], column: Column[Any]
+) -> None:
+    value = first_value(filled, column)
+    damage_on_disk(filled, column.table.name, value, value[:1] + b"\xff" + value[2:])
+    use(filled, jobs, specs)
+    filled.database.check()
+    assert f"1 row of {column.table.name}" in filled.database.notice
+    assert not filled.database.unsound
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b"!"])
+@pytest.mark.parametrize(
+    ("index", "value"),
+    [
+        ("sqlite_autoindex_marks_1", b"me"),
+        ("sqlite_autoindex_tags_1", b"good"),
+        ("sqlite_autoindex_studies_1", None),
+        ("ix_runs_state", b"done"),
+        ("ix_studies_owner", b"you"),
+    ],
+)
+def test_a_byte_of_an_index_costs_no_row(
+    filled: RunStore, jobs: WatchedStudies, specs: list[RunSpec], index: str, value: bytes | None, byte: bytes
+) -> None:
+    before, seen = count(filled), list(filled.listing.seen_by("me").index)
+    value = value or first_value(filled, studies.c.id)
+    damage_on_disk(filled, index, value, value[:1] + byte + value[2:])
+    assert "indexes did not match" in filled.database.check(rows=False)
+    assert filled.database.check() in filled.database.notice
+    assert not filled.database.unsound
+    assert count(filled) == before
+    assert list(filled.listing.seen_by("me").index) == seen
+    use(filled, jobs, specs)
+
+
+def test_an_error_of_a_damaged_index_has_it_made_anew(filled: RunStore, specs: list[RunSpec]) -> None:
+    """Also without a check: whoever writes the row next finds the fault."""
+    filled.studies.submit(Study("me", "another"), specs[-1:])
+    damage_on_disk(filled, "ix_runs_state", b"queued", b"q\xffeued")
+    for spec in specs[1:]:
+        persist(lambda spec=spec: filled.records.fail(spec, "no memory"))
+    assert "indexes did not match" in filled.database.notice
+    assert not filled.database.unsound
+
+
+def test_an_index_that_cannot_be_read_is_made_anew(filled: RunStore) -> None:
+    before = filled.listing.seen_by("me")
+    damage_on_disk(filled, "sqlite_autoindex_tags_1", b"\x11\x09\x15", b"\x11\x09\xff")
+    assert "indexes did not match" in filled.database.check()
+    pd.testing.assert_frame_equal(filled.listing.seen_by("me"), before)
+    assert not filled.database.unsound
+
+
+@pytest.mark.parametrize("name", [b"vali:\xffDCG@10", b"vali:!DCG@10"])
+def test_a_damaged_name_of_a_metric_is_restored(filled: RunStore, name: bytes) -> None:
+    before = filled.listing.seen_by("me")
+    damage_on_disk(filled, "metric_sets", b"vali:NDCG@10", name)
+    again = RunStore(filled.database.file)
+    assert "1 row of metric_sets set right" in again.database.check()
+    pd.testing.assert_frame_equal(again.listing.seen_by("me"), before)
+    assert not again.database.unsound
+    again.close()
+
+
+def test_a_key_that_became_that_of_another_row_costs_its_row(filled: RunStore) -> None:
+    before = filled.listing.seen_by("me")
+    damage_on_disk(filled, "marks", b"me\x02", b"me\x01")
+    assert "1 row of marks removed" in filled.database.check()
+    left = filled.listing.seen_by("me")
+    assert len(left) == len(before) - 1
+    assert list(left["tags"]).count(("good",)) == 1
+    assert not filled.database.unsound
