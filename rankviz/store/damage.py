@@ -87,10 +87,12 @@ def _remake_indexes(connection: Connection, table: Table) -> int:
         connection.exec_driver_sql(again)
     except IntegrityError:
         connection.exec_driver_sql("PRAGMA writable_schema=ON")  # or no row is removed that an index lacks
-        for row in list(_repeated(connection, table)):
-            _remove(connection, table, row)
-            number += 1
-        connection.exec_driver_sql("PRAGMA writable_schema=OFF")
+        try:
+            for row in list(_repeated(connection, table)):
+                _remove(connection, table, row)
+                number += 1
+        finally:
+            connection.exec_driver_sql("PRAGMA writable_schema=OFF")
         connection.exec_driver_sql(again)
     return number
 
