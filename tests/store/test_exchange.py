@@ -510,7 +510,7 @@ def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(
 ) -> None:
     found = list(made.values())
     monkeypatch.setattr(exchange_module, "MOST_RUNS", 2)
-    with pytest.raises(DataError, match="lists 6 runs"):
+    with pytest.raises(DataError, match="directory has 7 entries, of at most 3"):
         import_runs(store, file_of(tmp_path, found), "me")
     with pytest.warns(UserWarning, match="Duplicate name"):
         path = file_of(tmp_path, [found[0], found[0]])
