@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import sys
 import time
 import warnings
@@ -30,6 +31,10 @@ REPLACE_SECONDS = 0.5
 POLL_SECONDS = 0.01
 """Seconds between attempts to take a held lock."""
 PACKAGE = Path(__file__).resolve().parents[1]
+_END, _END_BYTES, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
+_ZIP64, _ZIP64_BYTES, _ZIP64_END, _ZIP64_END_BYTES = b"PK\x06\x07", 20, b"PK\x06\x06", 56
+ENTRY_BYTES = 128
+"""Bytes for each entry in the directory of a zip archive that rankviz writes; names there are short."""
 INSIDE = "_shipped"
 """Folder in an installed package for files at the top of a checkout; tools/package_build.py fills it."""
 
@@ -108,3 +113,41 @@ def zip_entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name)
     entry.external_attr = 0o600 << 16
     return entry
+
+
+def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
+    """Open a zip archive that rankviz wrote, with at most so many entries.
+
+    Raises BadZipFile for a larger directory, before zipfile reads it.
+    """
+    entries, size, _ = zip_directory(stream)
+    if entries > most or size > most * ENTRY_BYTES:
+        raise zipfile.BadZipFile(
+            f"its directory has {entries:,} entries, of at most {most:,}, in {size:,} bytes"
+        )
+    return zipfile.ZipFile(stream)
+
+
+def zip_directory(stream: IO[bytes]) -> tuple[int, int, bool]:
+    """Return the entries and bytes of a zip archive's directory by its end record, and if that is zip64.
+
+    zipfile would read a directory of millions of entries. Raises BadZipFile if there is none.
+    """
+    size = stream.seek(0, os.SEEK_END)
+    start = max(0, size - _END_BYTES - _LONGEST_COMMENT - _ZIP64_BYTES - _ZIP64_END_BYTES)
+    stream.seek(start)
+    tail = stream.read(size - start)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + _END_BYTES:
+        raise zipfile.BadZipFile("its directory is missing")
+    locator = tail[max(0, at - _ZIP64_BYTES) : at]
+    if not locator.startswith(_ZIP64):
+        return *struct.unpack_from("<HI", tail, at + 10), False
+    end = at - _ZIP64_BYTES - _ZIP64_END_BYTES
+    if (
+        end < 0
+        or not tail.startswith(_ZIP64_END, end)
+        or locator[8:16] != (start + end).to_bytes(8, "little")
+    ):
+        raise zipfile.BadZipFile("its zip64 directory is missing")
+    return *struct.unpack_from("<QQ", tail, end + 32), True

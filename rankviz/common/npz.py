@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from rankviz.common.arrays import FloatArray
 from rankviz.common.errors import DataError
-from rankviz.common.files import write_whole
+from rankviz.common.files import open_zip, write_whole
 
 MAX_BYTES = 4 * 2**30
 """The arrays of a file may not claim more than this together."""
+
+MOST_ARRAYS = 1000
+"""Most arrays in a file; models and runs have at most a few dozen."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -52,7 +55,7 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
     """Read a file of `write_npz`. Raises `DataError`, with its name `what`, for any other file."""
     try:
         with path.open("rb") as file:
-            return _read(file, path.stat().st_size, what, path)
+            return _read(file, path.stat().st_size, what, path, MAX_BYTES)
     except FileNotFoundError as error:
         raise DataError(
             "no such file", expected=f"a {what} file that rankviz wrote", remedy="Check the path.", path=path
@@ -61,21 +64,29 @@ def read_npz(path: Path, what: str) -> tuple[dict[str, Any], Arrays]:
         raise unreadable(path, what, str(error)) from error
 
 
-def read_npz_bytes(content: bytes, what: str) -> tuple[dict[str, Any], Arrays]:
-    """Read bytes of `npz_bytes`. Raises `DataError`, with their name `what`, for any other bytes."""
-    return _read(io.BytesIO(content), len(content), what, None)
+def read_npz_bytes(content: bytes, what: str, longest: int) -> tuple[dict[str, Any], Arrays]:
+    """Read bytes of `npz_bytes`, with a description of at most `longest` bytes.
+
+    Raises `DataError`, with their name `what`, for any other bytes.
+    """
+    return _read(io.BytesIO(content), len(content), what, None, longest)
 
 
-def _read(file: IO[bytes], held: int, what: str, path: Path | None) -> tuple[dict[str, Any], Arrays]:
-    """Return the description and the arrays in a file of `held` bytes."""
+def _read(
+    file: IO[bytes], held: int, what: str, path: Path | None, longest: int
+) -> tuple[dict[str, Any], Arrays]:
+    """Return the description, of at most `longest` bytes, and the arrays in a file of `held` bytes."""
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_zip(file, MOST_ARRAYS) as archive:
             entries = archive.infolist()
             claimed = sum(entry.file_size for entry in entries)
             if claimed > min(MAX_BYTES, held):  # `write_npz` does not compress
                 raise ValueError(f"its arrays claim {claimed} bytes, in a file of {held}")
             arrays = {entry.filename.removesuffix(".npy"): _array(archive, entry) for entry in entries}
-        meta = json.loads(arrays.pop("meta").tobytes().decode())
+        text = arrays.pop("meta")
+        if text.nbytes > longest:  # JSON may take 25 times its size, and no other thread runs meanwhile
+            raise ValueError(f"its description has {text.nbytes:,} bytes, of at most {longest:,}")
+        meta = json.loads(text.tobytes().decode())
     except Exception as error:  # a crafted file makes zipfile, zlib, numpy and json raise nearly anything
         raise unreadable(path, what, str(error) or type(error).__name__) from error
     if not isinstance(meta, dict):

@@ -20,10 +20,9 @@ from functools import partial
 from typing import IO
 
 from rankviz.common.errors import DataError
+from rankviz.common.files import zip_directory
 from rankviz.datasets.textfile import CHUNK_BYTES
 
-_END, _END_BYTES, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
-_ZIP64, _ZIP64_BYTES = b"PK\x06\x07", 20
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ENCRYPTED = 0x1
 MB = 1 << 20
@@ -225,17 +224,13 @@ def _zip_members(upload: Upload, limits: Limits) -> list[Member]:
 
 
 def _check_directory(upload: Upload, limits: Limits, name: str) -> None:
-    """Check the end record first: zipfile would read a directory of millions of entries."""
-    size = upload.size
-    start = max(0, size - _END_BYTES - _LONGEST_COMMENT)
-    upload.stream.seek(start)
-    tail = upload.stream.read(size - start)
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) < at + _END_BYTES:
-        raise _damaged(name, "zip archive", "its directory is missing")
-    if tail[max(0, at - _ZIP64_BYTES) : at].startswith(_ZIP64):
+    """Raise `DataError` for an archive of too many files, or in the zip64 format."""
+    try:
+        entries, directory, zip64 = zip_directory(upload.stream)
+    except zipfile.BadZipFile as error:
+        raise _damaged(name, "zip archive", error) from None
+    if zip64:
         raise _refused(name, "a zip archive in the zip64 format", "Pack it without zip64.")
-    entries, directory = struct.unpack_from("<HI", tail, at + 10)
     if entries > limits.entries or directory > limits.entries * BYTES_PER_ENTRY:
         raise _too_many(entries, limits, name)
 

@@ -154,8 +154,8 @@ class RunRecord:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Read a record from `to_bytes`. Raises `DataError` for anything else."""
-        return cls._of(*read_npz_bytes(content, RECORD), None)
+        """Read a record from `to_bytes`. Raises `DataError` for anything else, and a long description."""
+        return cls._of(*read_npz_bytes(content, RECORD, LONGEST_DESCRIPTION), None)
 
     @classmethod
     def _of(cls, meta: dict[str, Any], arrays: Arrays, path: Path | None) -> Self:
@@ -261,6 +261,8 @@ PARTS = ("train", "vali", "test")
 
 MOST_COLUMNS, LONGEST = 500, 1000
 """Most columns of a table, and characters of a text."""
+LONGEST_DESCRIPTION = 1 << 18
+"""Most bytes of a description in a store or an exported file; runs have 2 to 5 kB."""
 MOST_SECONDS = 1e9
 """Most seconds of a stage, 32 years; the run store takes more for a damaged row."""
 

@@ -21,7 +21,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, Select, and_, exists, select, update
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.common.files import write_whole, zip_entry
+from rankviz.common.files import open_zip, write_whole, zip_entry
 from rankviz.common.npz import MAX_BYTES
 from rankviz.common.settings import is_text
 from rankviz.metrics.evaluation import COLUMNS
@@ -275,16 +275,18 @@ def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]
 
 
 FORMAT = 1
+FEWER = "Export fewer runs at once."
 LIST = "runs.json"
-MAX_LIST_BYTES = 64 << 20
+MAX_LIST_BYTES = 4 << 20
+"""Most bytes of the list: for 20,000 runs with some tags, or 1000 with long notes."""
 
 
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
     """Write those runs to a file that a visitor may see and that have a record; return their number.
 
     Imported runs are marked as such, and left out if the same run made here is written. The file appears
-    complete or not at all. Raises `DataError` without such runs, for an unreadable record, and if the file
-    cannot be written.
+    complete or not at all. Raises `DataError` without such runs, for an unreadable record, for notes and tags
+    beyond `MAX_LIST_BYTES`, and if the file cannot be written.
     """
     path = Path(path)
     seen = store.listing.seen_by(owner)
@@ -299,10 +301,16 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
         about = {"digest": record.spec.hash, "star": bool(row["star"]), "note": row["note"]}
         about |= {"tags": list(row["tags"])} | ({"imported": True} if row["state"] == IMPORTED else {})
         found.setdefault(record.spec.hash, (str(digest), about))
+    listed = json.dumps({"format": FORMAT, "runs": [about for _, about in found.values()]})
+    if len(listed) > MAX_LIST_BYTES:
+        raise DataError(
+            f"the notes and tags of {len(found):,} runs are too long for a file: {len(listed):,} bytes",
+            expected=f"at most {MAX_LIST_BYTES:,} bytes",
+            remedy=FEWER,
+        )
     try:
         with write_whole(path) as file, zipfile.ZipFile(file, "w") as archive:
-            listed = [about for _, about in found.values()]
-            archive.writestr(zip_entry(LIST), json.dumps({"format": FORMAT, "runs": listed}))
+            archive.writestr(zip_entry(LIST), listed)
             for name, (digest, _) in found.items():
                 archive.writestr(zip_entry(f"{name}.npz"), store.records.content(digest))
     except OSError as error:
@@ -334,7 +342,7 @@ def import_runs(store: RunStore, path: str | Path, owner: str, address: str = ""
     """
     path = Path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, open_zip(file, MOST_RUNS + 1) as archive:
             sizes, listed = _listed(path, archive)
             shapes = dict[str, _Shape]()
             brought = [_read_run(store, path, archive, about, sizes, shapes) for about in listed]
@@ -352,8 +360,12 @@ def _listed(path: Path, archive: zipfile.ZipFile) -> tuple[dict[str, int], list[
     claimed, held = sum(entry.file_size for entry in archive.infolist()), path.stat().st_size
     if claimed > min(held, MAX_BYTES):
         raise _unreadable(path, f"it claims {claimed} bytes, in a file of {held}")
-    if not 0 < sizes.get(LIST, 0) <= MAX_LIST_BYTES:
-        raise _unreadable(path, f"{LIST} is missing or too large")
+    size = sizes.get(LIST, 0)
+    if size > MAX_LIST_BYTES:  # JSON may take 25 times its size, and no other thread runs meanwhile
+        why = f"its list of runs has {size:,} bytes, of at most {MAX_LIST_BYTES:,}"
+        raise _unreadable(path, why, FEWER)
+    if not size:
+        raise _unreadable(path, f"{LIST} is missing")
     try:
         values = json.loads(archive.read(LIST))
         if values["format"] != FORMAT:
@@ -432,10 +444,10 @@ def _read_run(
     return ImportedRun.of(record, lambda: archive.read(name), sizes[name], about)
 
 
-def _unreadable(path: Path, why: str) -> DataError:
+def _unreadable(path: Path, why: str, remedy: str = "Export the runs again.") -> DataError:
     return DataError(
         f"not a readable file of runs ({why})",
         expected="a file that rankviz exported",
-        remedy="Export the runs again.",
+        remedy=remedy,
         path=path.name,
     )

@@ -657,3 +657,11 @@ def test_a_wrong_file_is_named_with_what_to_do(open_by_menu: Opener) -> None:
     app.run()
     assert "mine.json" in app.error[0].value
     assert KEY not in app.session_state
+
+
+def test_a_large_file_is_refused_unread_and_its_bytes_are_not_kept(open_by_menu: Opener) -> None:
+    app = open_by_menu("lecture")
+    app.file_uploader[0].set_value([("mine.json", b" " * 300_000, "application/json")]).run()
+    assert "the file has 300,000 bytes" in app.error[0].value
+    assert KEY not in app.session_state
+    assert app.session_state["lecture-file-0"].getvalue() == b""

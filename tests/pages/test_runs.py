@@ -27,6 +27,7 @@ from ui.compare import runs_words
 from ui.compare.runs_actions import CHOSEN
 from ui.compare.runs_filters import Columns
 from ui.work.run_store import run_store
+from ui.work.runs import CHECKING
 
 ME, YOU = "1" * 32, "2" * 32
 HOSTILE = "![p](https://elsewhere.example/p.png) **b**"
@@ -358,6 +359,16 @@ def test_a_file_that_is_damaged_does_not_keep_others_out(
     actions._take_in(["1", "2", "3"])
     assert len(store.listing.seen_by("another")) == 2
     assert [why.split(":")[0] for why in told] == ["bad.json", "bad.npz"]
+
+
+def test_imports_take_turns_with_other_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = list[bool]()
+    monkeypatch.setattr(actions, "store_upload", lambda _: held.append(CHECKING._now is not None) or 1)
+    monkeypatch.setattr(actions.upload_memory, "uploads", lambda ids: ids)
+    monkeypatch.setattr(actions, "_start_over", lambda *_: None)
+    actions._take_in(["1", "2"])
+    assert held == [True, True]
+    assert CHECKING._now is None
 
 
 def test_a_link_to_a_study_that_is_not_there_is_said(open_page: Opener, store: RunStore) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,8 +21,9 @@ from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 from streamlit.web.server.starlette import starlette_routes
 
 from rankviz.datasets.uploads import LIMITS
@@ -458,3 +460,16 @@ def test_an_upload_that_no_longer_fits_is_told_so_when_all_is_sent(
     assert "Try again later" in str(serving.UPLOADS.refusal("me"))
     assert serving.UPLOADS._held() == 800
     assert "me" not in served.here()
+
+
+@pytest.mark.parametrize("multiple", [True, False])
+def test_a_field_keeps_no_bytes_of_files_of_a_first_run(
+    multiple: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state of a field that is drawn for the first time can have files."""
+    file, state = UploadedFile(UploadedFileRec("a", "a.txt", "", b"text"), FileURLs()), dict[str, Any]()
+    there: Any = [file, DeletedFile("b")] if multiple else file
+    drawn = SimpleNamespace(session_state=state, file_uploader=lambda *_, **__: state.update(field=there))
+    monkeypatch.setattr(upload_memory, "st", drawn)
+    assert upload_memory.file_field("Files", "field", multiple=multiple) == (["a"], multiple)
+    assert file.getvalue() == b""

@@ -19,7 +19,7 @@ from sqlalchemy import event, func, select, update
 from rankviz import RunRecord, RunSpec
 from rankviz.common.errors import DataError, SettingError
 from rankviz.metrics.evaluation import COLUMNS
-from rankviz.runs.record import PARTS
+from rankviz.runs.record import LONGEST_DESCRIPTION, PARTS
 from rankviz.store import RunStore, StoreError, Study
 from rankviz.store import exchange as exchange_module
 from rankviz.store.exchange import LIST, export_runs, import_runs
@@ -347,6 +347,57 @@ def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Mad
         import_runs(store, path, "me")
 
 
+def test_a_long_list_or_description_is_not_parsed(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON takes 25 times its size, and no other thread runs meanwhile."""
+    record = next(iter(made.values()))
+    long_list = file_of(tmp_path, [record], tags=[[]] * (exchange_module.MAX_LIST_BYTES // 4))
+    with pytest.raises(DataError, match=r"its list of runs has 4,\d+,\d+ bytes.*Export fewer runs"):
+        import_runs(store, long_list, "me")
+    content = meta_changed(x=[[]] * (LONGEST_DESCRIPTION // 4))(record)
+    with pytest.raises(DataError, match=r"its description has 26\d,\d+ bytes, of at most 262,144"):
+        import_runs(store, file_of(tmp_path, [(record.spec, content)]), "me")
+    store.records.keep([record], "me")
+    monkeypatch.setattr(exchange_module, "MAX_LIST_BYTES", 50)  # what is not read is not written
+    with pytest.raises(DataError, match="Export fewer runs"):
+        export_runs(store, [record.spec.hash], "me", tmp_path / "mine")
+
+
+def test_a_zip_directory_of_many_entries_is_not_read(
+    store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = next(iter(made.values()))
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as archive:
+        for k in range(3000):
+            archive.writestr(f"{k:0100}", b"")
+    path = file_of(tmp_path, [(record.spec, many.getvalue())])
+    with pytest.raises(DataError, match=r"not a readable run record \(its directory has 3,000 entries"):
+        import_runs(store, path, "me")
+    path.write_bytes(many.getvalue())
+    monkeypatch.setattr(exchange_module, "MOST_RUNS", 1000)
+    with pytest.raises(DataError, match=r"not a readable file of runs \(its directory has 3,000 entries"):
+        import_runs(store, path, "me")
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_archive_in_the_zip64_format_is_read_if_whole(
+    wrong: int, store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exports beyond 2 GB have that format."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
+    path = file_of(tmp_path, [next(iter(made.values()))])
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\x06\x07") + 8] ^= wrong
+    path.write_bytes(content)
+    if not wrong:
+        assert import_runs(store, path, "me") == 1
+        return
+    with pytest.raises(DataError, match="zip64 directory is missing"):
+        import_runs(store, path, "me")
+
+
 # --- a whole file, or nothing of it ----------------------------------------------------------------------
 
 
@@ -420,7 +471,7 @@ def test_marks_that_cannot_be_kept_leave_nothing(store: RunStore, made: Made, tm
     ("about", "why"),
     [
         ({"note": "x" * (NOTE_LENGTH + 1)}, "a note has at most 2,000 characters"),
-        ({"note": "x" * (60 << 20)}, "a note has at most 2,000 characters, not 62,914,560"),
+        ({"note": "x" * (3 << 20)}, "a note has at most 2,000 characters, not 3,145,728"),
         ({"tags": [f"tag {k}" for k in range(20_000)]}, "at most 50 tags, not 20,000"),
         ({"tags": ["x" * (TAG_LENGTH + 1)]}, "a tag has from 1 to 80 characters"),
         ({"tags": [" "]}, "a tag has from 1 to 80 characters"),
@@ -459,7 +510,7 @@ def test_a_file_that_lists_too_many_or_a_run_twice_is_refused(
 ) -> None:
     found = list(made.values())
     monkeypatch.setattr(exchange_module, "MOST_RUNS", 2)
-    with pytest.raises(DataError, match="lists 6 runs"):
+    with pytest.raises(DataError, match="directory has 7 entries, of at most 3"):
         import_runs(store, file_of(tmp_path, found), "me")
     with pytest.warns(UserWarning, match="Duplicate name"):
         path = file_of(tmp_path, [found[0], found[0]])

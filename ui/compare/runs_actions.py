@@ -42,6 +42,7 @@ from ui.shell.texts import escaped
 from ui.shell.visitors import address, visitor
 from ui.work.folds import datasets, digest_of, fold_later
 from ui.work.run_store import run_store
+from ui.work.runs import CHECKING, turn
 
 _GONE = "runs-gone"
 MOST_COMPARED = 100
@@ -301,20 +302,13 @@ def import_form() -> None:
     with st.popover("Import", icon=":material/upload:", key="runs-import"):
         version = st.session_state.setdefault(_VERSION, 0)
         key = f"runs-file-{version}"
-        chosen = st.session_state.get(key, [])
-        upload_memory.truncate(chosen)  # before the widget copies them
-        files = st.file_uploader(
-            "Exported run files",
-            accept_multiple_files=True,
-            key=key,
-            on_change=_forget,
-            help=words.IMPORT_HELP.format(limit=LIMITS.upload_bytes // MB, mark=NOT_MADE_HERE),
-        )
+        about = words.IMPORT_HELP.format(limit=LIMITS.upload_bytes // MB, mark=NOT_MADE_HERE)
+        files, missing = upload_memory.file_field("Exported run files", key, on_change=_forget, help=about)
         st.page_link("pages/data.py", label=words.SCORES_ON_DATA, icon=":material/upload:")
-        if len(files) < len(chosen):  # the browser shows files that are not here
+        if missing:
             _start_over(upload_memory.reason_missing())
         if st.button("Import them", type="primary", key="runs-import-now", disabled=not files):
-            _take_in([file.file_id for file in files])
+            _take_in(files)
         for why in st.session_state.get(_ERROR, []):
             st.error(words.NOT_IMPORTED.format(why=escaped(why)), icon=":material/error:")
         if _DONE in st.session_state:
@@ -325,7 +319,7 @@ def _take_in(ids: Sequence[str]) -> None:
     """Import the runs of files, report files that cannot be read, and rerun without them."""
     _forget()
     number, why = 0, list[str]()
-    with st.spinner("Reading …"):
+    with turn(CHECKING, st.empty(), words.WAITING), st.spinner("Reading …"):
         for upload in upload_memory.uploads(ids):
             try:
                 number += store_upload(upload)

@@ -32,6 +32,7 @@ from ui.controls.sequence import (
 from ui.learn import lecture_words as words
 from ui.learn.lessons import STEPS
 from ui.learn.playground import SETTINGS
+from ui.model import upload_memory
 from ui.shell import words as shell
 from ui.shell.errors import errors_as_sentences
 from ui.shell.page import AT, KEPT_ALONE, LARGE, is_on
@@ -252,22 +253,24 @@ def _undo() -> None:
 def _load() -> None:
     """Draw the field for a file."""
     key = f"lecture-file-{st.session_state.get(_VERSION, 0)}"
-    file = st.file_uploader(words.LOAD, "json", key=key, label_visibility="collapsed", max_upload_size=1)
-    if file is not None:
+    files, _ = upload_memory.file_field(
+        words.LOAD, key, multiple=False, type="json", label_visibility="collapsed", max_upload_size=1
+    )
+    for file in upload_memory.uploads(files):
         with errors_as_sentences():
-            raw = file.read(MOST_BYTES + 1)
-            if len(raw) > MOST_BYTES:
+            if file.size > MOST_BYTES:
                 raise DataError(
-                    "the file is too large",
+                    f"the file has {file.size:,} bytes",
                     expected=f"at most {MOST_BYTES:,} bytes",
                     remedy="Remove views.",
                     path=file.name,
                 )
             try:
-                _replace(Sequence.read(raw.decode("utf-8", "replace")))
+                _replace(Sequence.read(file.rewound().read().decode("utf-8", "replace")))
             except DataError as error:
                 about = {"expected": error.expected, "remedy": error.remedy, "path": file.name}
                 raise DataError(error.found, **about) from error
+            upload_memory.release_files()
             st.rerun()
 
 

@@ -21,26 +21,19 @@ from ui.model import upload_memory
 from ui.shell.texts import escaped
 from ui.shell.visitors import keep_visitor
 from ui.work.folds import datasets
-from ui.work.runs import Turns, turn
+from ui.work.runs import CHECKING, turn
 from ui.work.systems import GIVEN, keep_system
 
 _VERSION, _ERROR, _DONE = "scores-version", "scores-error", "scores-done"
 
 
-def scores_form(dataset: str, checking: Turns) -> None:
-    """Draw the form; visitors take turns in `checking`."""
+def scores_form(dataset: str) -> None:
+    """Draw the form."""
     version = st.session_state.setdefault(_VERSION, 0)
     key = f"scores-files-{version}"
-    chosen = st.session_state.get(key, [])
-    upload_memory.truncate(chosen)  # before the widget copies them
-    files = st.file_uploader(
-        words.SCORES_FILES.format(dataset=escaped(dataset)),
-        accept_multiple_files=True,
-        key=key,
-        on_change=_forget,
-        help=words.SCORES_FORMATS,
-    )
-    if len(files) < len(chosen):  # the browser shows files that are not here
+    label = words.SCORES_FILES.format(dataset=escaped(dataset))
+    files, missing = upload_memory.file_field(label, key, on_change=_forget, help=words.SCORES_FORMATS)
+    if missing:
         _start_over(upload_memory.reason_missing())
     row = st.container(horizontal=True, vertical_alignment="bottom", key="wrapped-controls")
     later: dict[str, Any] = {"on_change": "ignore"}
@@ -52,17 +45,17 @@ def scores_form(dataset: str, checking: Turns) -> None:
     fold = row.selectbox("Fold", folds, format_func=folds.get, key="scores-fold", **of_fold)
     part = row.selectbox("Part", parts, format_func=parts.get, key="scores-part", **of_part)
     if st.button("Add scores", type="primary", disabled=not files, key="scores-add"):
-        _add([file.file_id for file in files], dataset, name, fold, part, checking)
+        _add(files, dataset, name, fold, part)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption(words.NOTHING_ADDED)
     _added(dataset)
 
 
-def _add(ids: list[str], dataset: str, name: str, fold: str, part: str, checking: Turns) -> None:
+def _add(ids: list[str], dataset: str, name: str, fold: str, part: str) -> None:
     _forget()
     line, why = st.empty(), ""
-    with turn(checking, line, words.WAITING), st.spinner(words.READING):
+    with turn(CHECKING, line, words.WAITING), st.spinner(words.READING):
         try:
             files = list_members(upload_memory.uploads(ids), LIMITS)
             given, specs = keep_system(files, dataset, name=name, fold=fold, part=part)

@@ -9,11 +9,13 @@ checked for a while, sooner if memory is scarce, or if their visitor has left.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
+from typing import Any
 
+import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
@@ -176,15 +178,29 @@ UPLOADS = UploadMemory()
 """The instance for the server."""
 
 
-# Functions for the Data page, for the visitor of the page.
+# Functions for the visitor of a page.
 
 
-def truncate(chosen: Iterable[object]) -> None:
-    """Delete the bytes of a widget's files, which it would keep and copy.
+def file_field(label: str, key: str, *, multiple: bool = True, **options: Any) -> tuple[list[str], bool]:
+    """Draw a field for files; return their ids, and True if the browser shows files that are not here.
+
+    The session keeps no bytes of them, which `UPLOADS` would not count; `uploads` finds them.
+    """
+    truncate(st.session_state.get(key, []))  # before the widget copies them
+    st.file_uploader(label, accept_multiple_files=multiple, key=key, **options)
+    given: Any = st.session_state.get(key) or []
+    chosen = given if isinstance(given, list) else [given]
+    truncate(chosen)  # a first run can bring files, too
+    here = [file.file_id for file in chosen if isinstance(file, BytesIO)]
+    return here, len(here) < len(chosen)
+
+
+def truncate(chosen: Any) -> None:
+    """Delete the bytes of a widget's file or list of files, which it would keep and copy.
 
     Streamlit's manager still has them; `uploads` finds them there, and they can be removed there.
     """
-    for file in chosen:
+    for file in chosen if isinstance(chosen, list) else [chosen]:
         if isinstance(file, BytesIO):
             file.truncate(0)
 

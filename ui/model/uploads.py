@@ -20,14 +20,12 @@ from ui.model.systems import scores_form
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, keep_visitor
 from ui.work.folds import FOLDS, datasets, own_root, search_again
-from ui.work.runs import TELL_EVERY, Turns, turn
+from ui.work.runs import CHECKING, turn
 
 _NEXT, _ERROR, _NOTES, _VERSION = "data-next", "upload-error", "upload-notes", "upload-version"
 _FAILED = "upload-failed"  # since the last success: keeps the form open
 _LINKED = "data-linked"
 _START_RECIPE = Recipe()
-_CHECKING = Turns(TELL_EVERY)
-"""Visitors whose data sets are checked or generated: one after the other, because it takes memory."""
 
 
 def before_sidebar() -> None:
@@ -92,7 +90,7 @@ def add_data(dataset: str) -> None:
             _generator()
             st.caption(words.PRIVATE)
         with scores:
-            scores_form(dataset, _CHECKING)
+            scores_form(dataset)
             st.caption(words.SCORES_KEPT)
 
 
@@ -112,16 +110,8 @@ def own_data(dataset: str) -> None:
 def _upload_form() -> None:
     version = st.session_state.setdefault(_VERSION, 0)
     key = f"upload-files-{version}"
-    chosen = st.session_state.get(key, [])
-    upload_memory.truncate(chosen)  # before the widget copies them
-    files = st.file_uploader(
-        words.FILES,
-        accept_multiple_files=True,
-        key=key,
-        on_change=_forget_error,
-        help=words.FORMATS,
-    )
-    if len(files) < len(chosen):  # the browser shows files that are not here
+    files, missing = upload_memory.file_field(words.FILES, key, on_change=_forget_error, help=words.FORMATS)
+    if missing:
         _start_over(upload_memory.reason_missing())
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
@@ -132,7 +122,7 @@ def _upload_form() -> None:
         on_change="ignore",
     )
     if right.button("Check and add", type="primary", disabled=not files, width="stretch", key="upload-add"):
-        _accept(upload_memory.uploads([file.file_id for file in files]), name)
+        _accept(upload_memory.uploads(files), name)
     if _ERROR in st.session_state:
         st.error(escaped(st.session_state[_ERROR]), icon=":material/error:")
         st.caption(words.NOTHING_ADDED)
@@ -170,7 +160,7 @@ def _accept(files: list[Upload], name: str) -> None:
 
 def _check(files: list[Upload], name: str, line: DeltaGenerator) -> Accepted:
     """Accept an upload when it is its turn."""
-    with turn(_CHECKING, line, words.WAITING):
+    with turn(CHECKING, line, words.WAITING):
         try:
             return accept(files, _place(), name=name, progress=lambda f: line.progress(f, words.READING))
         finally:
@@ -247,7 +237,7 @@ def _sentence(error: ValueError) -> str:
 def _generate(recipe: Recipe) -> Path:
     """Generate a recipe's data set for the visitor; ValueError if it would be too large."""
     root = _place()
-    with turn(_CHECKING, st.empty(), words.WAITING), st.spinner(f"Generating {recipe.name} …"):
+    with turn(CHECKING, st.empty(), words.WAITING), st.spinner(f"Generating {recipe.name} …"):
         room_left(root).take(recipe.expected_bytes)  # check before generating what cannot be stored
         try:
             folder = keep_fold(recipe.make(), root, recipe.name)

@@ -266,5 +266,7 @@ def take_turns(line: DeltaGenerator) -> Iterator[None]:
 
 _MAKING: set[RunSpec] = set()
 """Runs of the visitor who has the turn, in this turn and the next ones."""
+CHECKING = Turns(TELL_EVERY)
+"""Visitors whose files are read or data sets generated: one after the other, because it takes memory."""
 _TRAINING = Turns(TELL_EVERY)
 """Number of visitors whose runs are made while they wait: a family of runs is one turn."""
