@@ -144,6 +144,12 @@ class Records:
                         return record
         return None
 
+    def bytes_of(self, digests: Sequence[str]) -> int:
+        """Return the bytes of the records of these runs."""
+        asked = select(runs.c.size).where(runs.c.state.in_((DONE, IMPORTED)))
+        with self._database.reading() as connection:
+            return sum(row.size for row in rows_among(connection, asked, runs.c.digest, digests))
+
     def made(self, digests: Sequence[str]) -> set[str]:
         """Return those of these runs that were made."""
         asked = select(runs.c.digest).where(runs.c.state == DONE)

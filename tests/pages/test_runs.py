@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import combinations
@@ -17,7 +18,7 @@ from conftest_pages import Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunRecord, RunSpec, execute_all
-from rankviz.common.errors import DataError
+from rankviz.common.errors import DataError, SettingError
 from rankviz.datasets import make_fold
 from rankviz.datasets.archives import Upload
 from rankviz.store import RunStore, Study
@@ -391,6 +392,20 @@ def test_a_selection_leaves_as_one_file_and_as_a_table(
     assert "'=1+1" in text
     assert digests[0] in text
     assert "test:" not in text
+
+
+def test_no_file_is_made_that_is_too_large_or_while_downloads_hold_much_memory(
+    store: RunStore, made: list[RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = [record.spec.hash for record in made[:2]]
+    size = store.records.bytes_of(digests)
+    assert size == sum(len(store.records.content(digest)) for digest in digests)
+    for limit, held, there in ((size, 0, True), (size - 1, 0, False), (size, actions.MOST_HELD + 1, False)):
+        monkeypatch.setattr(actions, "LIMITS", replace(actions.LIMITS, upload_bytes=limit))
+        monkeypatch.setattr(actions, "bytes_of_downloads", lambda held=held: held)
+        for make in (actions._exported(digests, digest_of(ME)), actions._trec_runs(digests)):
+            with nullcontext() if there else pytest.raises(SettingError, match="too large"):
+                assert make()
 
 
 # --- columns ---------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import pandas as pd
 import streamlit as st
@@ -38,6 +40,7 @@ from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
 from ui.model import upload_memory
 from ui.shell.errors import errors_as_sentences
+from ui.shell.server import bytes_of_downloads
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, visitor
 from ui.work.folds import datasets, digest_of, fold_later
@@ -48,6 +51,9 @@ _GONE = "runs-gone"
 MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
 MOST_TAKEN = 1000
+MOST_HELD = 1 << 30
+"""Bytes of files for downloads, of all visitors, beyond which no file of runs is made."""
+_WRITING = Lock()
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
 CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
 """Session keys of the digests of the chosen runs, and of a number that grows when a button chooses runs."""
@@ -226,7 +232,7 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw buttons to export the chosen runs as one file, or their rows as a table."""
     made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
     with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
-        many = len(made) > MOST_TAKEN
+        many = len(made) > MOST_TAKEN or run_store().records.bytes_of(made) > LIMITS.upload_bytes
         st.download_button(
             f"{counted(len(made), 'run')} as one file",
             _exported(made, visitor()),
@@ -236,7 +242,7 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
             on_click="ignore",
             disabled=not made or many,
             width="stretch",
-            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN),
+            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN, limit=LIMITS.upload_bytes // MB),
         )
         st.download_button(
             "Scores as TREC runs (zip)",
@@ -267,7 +273,8 @@ def _trec_runs(digests: Sequence[str]) -> Callable[[], bytes]:
     folds = {spec: fold_later(spec) for spec in specs if spec.fold in datasets()[spec.dataset].folds}
 
     def made() -> bytes:
-        with zipfile.ZipFile(content := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        content = io.BytesIO()
+        with _room_for_file(digests), zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
             for spec, record in run_store().records.find(list(folds)).items():
                 parts, seed = folds[spec]().parts, spec.get("seed", 0)
                 for part in record.scores:
@@ -289,12 +296,24 @@ def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
     """Return a function that makes the file when the button is pressed; the visitor is unknown then."""
 
     def made() -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
+        with _room_for_file(digests), tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "runs.rankviz"
             export_runs(run_store(), digests, owner, path)
             return path.read_bytes()
 
     return made
+
+
+@contextmanager
+def _room_for_file(digests: Sequence[str]) -> Iterator[None]:
+    """Make one file at a time; it stays in memory until its session ends.
+
+    Raises `SettingError` for a file larger than an import takes, and while downloads hold much memory.
+    """
+    with _WRITING:
+        if run_store().records.bytes_of(digests) > LIMITS.upload_bytes or bytes_of_downloads() > MOST_HELD:
+            raise SettingError("these runs are too large for a file now: choose fewer, or wait a minute")
+        yield
 
 
 def import_form() -> None:
