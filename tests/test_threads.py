@@ -112,10 +112,14 @@ def test_work_stays_in_its_thread_where_others_have_work_too(monkeypatch: pytest
     A, v = np.random.default_rng(0).normal(size=(parallel.SMALL_READ // 50, 100)), np.ones(100)
     shared = parallel.product(A, v)
     assert threading.get_ident() not in each(lambda _: threading.get_ident(), [1, 2])
-    parallel.leave_cores_to_others(True)
+    parallel.leave_cores_to_others(0, 100.0)
+    assert threading.get_ident() not in each(lambda _: threading.get_ident(), [1, 2]), (
+        "one other core is free"
+    )
+    parallel.leave_cores_to_others(1, 100.0)
     try:
         assert set(each(lambda _: threading.get_ident(), [1, 2])) == {threading.get_ident()}
         np.testing.assert_array_equal(parallel.product(A, v), shared)
     finally:
-        parallel.leave_cores_to_others(False)
+        parallel.leave_cores_to_others(1, 0.0)
     assert threading.get_ident() not in each(lambda _: threading.get_ident(), [1, 2])

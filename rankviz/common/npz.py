@@ -107,7 +107,11 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
         needed = math.prod(shape) * max(1, dtype.itemsize)
         if needed > entry.file_size:
             raise ValueError(f"{entry.filename} claims {needed} bytes and has {entry.file_size}")
-        values = np.frombuffer(bytearray(stream.read()), dtype)
+        content = memoryview(bytearray(entry.file_size - stream.tell()))
+        at = 0
+        while read_bytes := stream.readinto(content[at:]):  # type: ignore[attr-defined]
+            at += read_bytes
+        values = np.frombuffer(content[:at], dtype)
     return values.reshape(shape, order="F" if by_columns else "C")
 
 

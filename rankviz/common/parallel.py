@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -298,21 +299,21 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores(), thread_name_prefix=WORKERS)
 
 
-def leave_cores_to_others(others: bool) -> None:
-    """Let each thread of this process do its own work alone, as long as other threads have work of their own.
+def leave_cores_to_others(others: int, seconds: float) -> None:
+    """Let each thread of this process do its own work alone for a time, if so many others may need all cores.
 
     A thread of a busy process waits longer for another one's result than its own share of the work takes.
     """
-    global _others_work
-    _others_work = others
+    global _alone_until
+    _alone_until = time.monotonic() + seconds if others >= cores() - 1 else -math.inf
 
 
-_others_work = False
+_alone_until = -math.inf
 
 
 def _works_alone() -> bool:
     """Return True where threads do not share work, as in one that does: it would wait forever for another."""
-    return _others_work or threading.current_thread().name.startswith(WORKERS)
+    return time.monotonic() < _alone_until or threading.current_thread().name.startswith(WORKERS)
 
 
 if hasattr(os, "register_at_fork"):

@@ -278,7 +278,7 @@ FORMAT = 1
 FEWER = "Export fewer runs at once."
 LIST = "runs.json"
 MAX_LIST_BYTES = 4 << 20
-"""Most bytes of the list: for 20,000 runs with some tags, or 1000 with long notes."""
+"""Most bytes of the list: for 20,000 runs with some tags, or 1000 with notes of 1000 Chinese letters."""
 
 
 def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str | Path) -> int:
@@ -301,7 +301,8 @@ def export_runs(store: RunStore, digests: Sequence[str], owner: str, path: str |
         about = {"digest": record.spec.hash, "star": bool(row["star"]), "note": row["note"]}
         about |= {"tags": list(row["tags"])} | ({"imported": True} if row["state"] == IMPORTED else {})
         found.setdefault(record.spec.hash, (str(digest), about))
-    listed = json.dumps({"format": FORMAT, "runs": [about for _, about in found.values()]})
+    about_runs = {"format": FORMAT, "runs": [about for _, about in found.values()]}
+    listed = json.dumps(about_runs, ensure_ascii=False).encode("utf-8", "backslashreplace")
     if len(listed) > MAX_LIST_BYTES:
         raise DataError(
             f"the notes and tags of {len(found):,} runs are too long for a file: {len(listed):,} bytes",

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
@@ -131,7 +132,8 @@ class FamilyRunner:
                     with suppress(DataError, OSError):
                         return self._folds[1].of(spec, keeper)
             if isinstance(error, DataError):
-                error.args = (f"{error.found}. {error.remedy}",)
+                file = f"{Path(error.path).name}, line {error.line}: " if error.path and error.line else ""
+                error.args = (f"{file}{error.found}. {error.remedy}",)
             raise
 
     def _make_runs(self, costs: Mapping[RunSpec, Estimate], keeper: LeaseKeeper) -> Iterator[RunSpec]:

@@ -3,9 +3,11 @@
 import io
 import json
 import zipfile
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
@@ -381,7 +383,7 @@ def test_a_selection_leaves_as_one_file_and_as_a_table(
     store: RunStore, made: list[RunRecord], tmp_path: Path
 ) -> None:
     digests = [record.spec.hash for record in made[:2]]
-    files = (actions._exported(digests, digest_of(ME))(), exported(store, digests, tmp_path))
+    files = (actions._exported(digests, digest_of(ME), "")(), exported(store, digests, tmp_path))
     one, other = (zipfile.ZipFile(io.BytesIO(file)) for file in files)
     assert {name: one.read(name) for name in one.namelist()} == {
         name: other.read(name) for name in other.namelist()
@@ -400,12 +402,22 @@ def test_no_file_is_made_that_is_too_large_or_while_downloads_hold_much_memory(
     digests = [record.spec.hash for record in made[:2]]
     size = store.records.bytes_of(digests)
     assert size == sum(len(store.records.content(digest)) for digest in digests)
-    for limit, held, there in ((size, 0, True), (size - 1, 0, False), (size, actions.MOST_HELD + 1, False)):
+    made_by = (
+        lambda who: actions._exported(digests, digest_of(ME), who),
+        partial(actions._trec_runs, digests),
+    )
+    monkeypatch.setattr(actions, "_taken", deque())
+    monkeypatch.setattr(actions, "MOST_OF_ONE", 2 * size)
+    for limit, held, why in ((size - 1, 0, "choose fewer"), (size, actions.MOST_HELD, "wait"), (size, 0, "")):
         monkeypatch.setattr(actions, "LIMITS", replace(actions.LIMITS, upload_bytes=limit))
         monkeypatch.setattr(actions, "bytes_of_downloads", lambda held=held: held)
-        for make in (actions._exported(digests, digest_of(ME)), actions._trec_runs(digests)):
-            with nullcontext() if there else pytest.raises(SettingError, match="too large"):
-                assert make()
+        for make in made_by:
+            with pytest.raises(SettingError, match=why) if why else nullcontext():
+                assert make("one")()
+    for make in made_by:
+        assert make("another")(), "an address takes no room of others"
+        with pytest.raises(SettingError, match="wait"):
+            make("one")()
 
 
 # --- columns ---------------------------------------------------------------------------------------------

@@ -378,8 +378,8 @@ def test_behind_a_proxy_the_addresses_of_browsers_have_turns(monkeypatch: pytest
 
 def test_a_session_that_floods_waits_while_others_send_too(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, waits, through = [0.0], list[tuple[str, float]](), list[str]()
-    alone = set[bool]()
-    monkeypatch.setattr(server, "leave_cores_to_others", lambda others: alone.add(not others))
+    several = list[tuple[int, float]]()
+    monkeypatch.setattr(server, "leave_cores_to_others", lambda *told: several.append(told))
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         for _ in range(scope["messages"]):
@@ -404,14 +404,13 @@ def test_a_session_that_floods_waits_while_others_send_too(monkeypatch: pytest.M
     paced = server.Paced(application, lambda: clock[0], running=list)
     asyncio.run(session("alone", 200, 0.1))
     assert (len(through), waits) == (200, []), "nobody else waits for it"
-    assert alone == {True}, "fits of the only visitor use all cores"
-    alone.clear()
+    assert several == [], "fits of the only visitor use all cores"
     other = server._Session(server._Party())
     other.latest = math.inf
     paced._sessions.add(other)
     asyncio.run(session("quick", 200, 0.6))
     assert waits == [], "a person who moves controls all the time does not wait"
-    assert alone == {False}, "fits of several visitors use one core each"
+    assert set(several) == {(1, server.FLOOD_SECONDS)}, "fits of two visitors may use one core each"
     asyncio.run(session("flood", 200, 0.1))
     seconds = [one for _, one in waits]
     assert seconds[0] == pytest.approx(server.WAIT)

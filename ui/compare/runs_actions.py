@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import tempfile
+import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from threading import Lock
 
 import pandas as pd
 import streamlit as st
@@ -51,10 +51,11 @@ _GONE = "runs-gone"
 MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
 MOST_TAKEN = 1000
-MOST_HELD = 1 << 30
-"""Bytes of files for downloads, of all visitors, beyond which no file of runs is made."""
-_WRITING = Lock()
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
+MOST_HELD, MOST_OF_ONE, RECENT_SECONDS = 2 << 30, 512 << 20, 600.0
+"""Most bytes of files for downloads; most of an address, or of a visitor without one, in so many seconds."""
+_taken = deque[tuple[float, str, int]]()
+"""Time, address or visitor, and bytes of the latest files of runs."""
 CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
 """Session keys of the digests of the chosen runs, and of a number that grows when a button chooses runs."""
 _VERSION, _DONE, _ERROR = "runs-file-version", "runs-file-done", "runs-file-error"
@@ -232,28 +233,29 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
     """Draw buttons to export the chosen runs as one file, or their rows as a table."""
     made = [digest for digest in chosen if table.loc[digest, "state"] in (DONE, IMPORTED)]
     with st.popover("Export", icon=":material/download:", key="runs-export", disabled=not chosen):
-        many = len(made) > MOST_TAKEN or run_store().records.bytes_of(made) > LIMITS.upload_bytes
+        who = address() or visitor()
+        why = _why_no_file(made, who)
         st.download_button(
             f"{counted(len(made), 'run')} as one file",
-            _exported(made, visitor()),
+            _exported(made, visitor(), who),
             "runs.rankviz",
             "application/octet-stream",
             key="runs-save",
             on_click="ignore",
-            disabled=not made or many,
+            disabled=not made or bool(why),
             width="stretch",
-            help=EXPORT_HELP.format(MOST_TAKEN=MOST_TAKEN, limit=LIMITS.upload_bytes // MB),
+            help=why or EXPORT_HELP,
         )
         st.download_button(
             "Scores as TREC runs (zip)",
-            _trec_runs(made),
+            _trec_runs(made, who),
             "trec-runs.zip",
             "application/zip",
             key="runs-trec",
             on_click="ignore",
-            disabled=not made or many,
+            disabled=not made or bool(why),
             width="stretch",
-            help=TREC_HELP,
+            help=why or TREC_HELP,
         )
         st.download_button(
             "Table (CSV)",
@@ -267,14 +269,14 @@ def export_menu(table: pd.DataFrame, chosen: Sequence[str]) -> None:
         )
 
 
-def _trec_runs(digests: Sequence[str]) -> Callable[[], bytes]:
+def _trec_runs(digests: Sequence[str], who: str) -> Callable[[], bytes]:
     """Return a function that writes the scores of runs made here, as files that `score_files` reads again."""
     specs = [spec for spec in run_store().listing.specs(digests) if spec.dataset in datasets()]
     folds = {spec: fold_later(spec) for spec in specs if spec.fold in datasets()[spec.dataset].folds}
 
     def made() -> bytes:
-        content = io.BytesIO()
-        with _room_for_file(digests), zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        _begin_file(digests, who)
+        with zipfile.ZipFile(content := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
             for spec, record in run_store().records.find(list(folds)).items():
                 parts, seed = folds[spec]().parts, spec.get("seed", 0)
                 for part in record.scores:
@@ -292,11 +294,12 @@ def flat(table: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(tags=kept["tags"].map(", ".join))
 
 
-def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
+def _exported(digests: Sequence[str], owner: str, who: str) -> Callable[[], bytes]:
     """Return a function that makes the file when the button is pressed; the visitor is unknown then."""
 
     def made() -> bytes:
-        with _room_for_file(digests), tempfile.TemporaryDirectory() as folder:
+        _begin_file(digests, who)
+        with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "runs.rankviz"
             export_runs(run_store(), digests, owner, path)
             return path.read_bytes()
@@ -304,16 +307,24 @@ def _exported(digests: Sequence[str], owner: str) -> Callable[[], bytes]:
     return made
 
 
-@contextmanager
-def _room_for_file(digests: Sequence[str]) -> Iterator[None]:
-    """Make one file at a time; it stays in memory until its session ends.
+def _why_no_file(digests: Sequence[str], who: str) -> str:
+    """Say why a visitor or address gets no file of these runs now; "" if it does."""
+    size, since = run_store().records.bytes_of(digests), time.monotonic() - RECENT_SECONDS
+    if len(digests) > MOST_TAKEN or size > LIMITS.upload_bytes:
+        return words.TOO_LARGE.format(runs=MOST_TAKEN, limit=LIMITS.upload_bytes // MB)
+    recent = sum(taken for at, one, taken in list(_taken) if one == who and at > since)
+    if max(recent + size - MOST_OF_ONE, bytes_of_downloads() + size - MOST_HELD) > 0:
+        return words.TOO_MANY
+    return ""
 
-    Raises `SettingError` for a file larger than an import takes, and while downloads hold much memory.
-    """
-    with _WRITING:
-        if run_store().records.bytes_of(digests) > LIMITS.upload_bytes or bytes_of_downloads() > MOST_HELD:
-            raise SettingError("these runs are too large for a file now: choose fewer, or wait a minute")
-        yield
+
+def _begin_file(digests: Sequence[str], who: str) -> None:
+    """Count a file, which stays in memory until its session ends. Raises `SettingError` if there is none."""
+    if why := _why_no_file(digests, who):
+        raise SettingError(why)
+    while _taken and _taken[0][0] < time.monotonic() - RECENT_SECONDS:
+        _taken.popleft()
+    _taken.append((time.monotonic(), who, run_store().records.bytes_of(digests)))
 
 
 def import_form() -> None:

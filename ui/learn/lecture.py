@@ -253,9 +253,11 @@ def _undo() -> None:
 def _load() -> None:
     """Draw the field for a file."""
     key = f"lecture-file-{st.session_state.get(_VERSION, 0)}"
-    files, _ = upload_memory.file_field(
+    files, missing = upload_memory.file_field(
         words.LOAD, key, multiple=False, type="json", label_visibility="collapsed", max_upload_size=1
     )
+    if missing:
+        st.error(upload_memory.reason_missing(), icon=":material/error:")
     for file in upload_memory.uploads(files):
         with errors_as_sentences():
             if file.size > MOST_BYTES:

@@ -6,6 +6,7 @@ counted by their visitor's digest, without names. Nothing of a class is stored.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections import Counter
@@ -28,8 +29,9 @@ IDLE = 900.0
 """Seconds after which a class that nobody looks at makes room for another one, if there is none left."""
 MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS = 100, 10, 1000
 """Most open classes, most from one network address, and most participants of one class."""
-SHARE_OF_FREE = 0.25
-"""Share of the free places that an address may have open and still open one more class."""
+SHARE_OF_FREE, FEW = 0.25, 4
+"""Share of the free places that an address may have open and still open one more class; and classes of an
+address for which this does not count."""
 
 
 @dataclass
@@ -88,18 +90,21 @@ class Classes:
         """
         near = [code for code, one in self._open.items() if address and one.address == address]
         free = MOST - len(self._open)
-        if len(near) < MOST_OF_ADDRESS and free and len(near) <= SHARE_OF_FREE * free:
+        most = min(MOST_OF_ADDRESS, max(FEW, math.floor(SHARE_OF_FREE * free) + 1))
+        if free and len(near) < most:
             return
-        full = list(self._open) if not free and len(near) < MOST_OF_ADDRESS else near
+        full = near if len(near) >= most else list(self._open)
         idle = [code for code in full if self._clock() - self._open[code].used > IDLE]
         held = Counter(one.address for one in self._open.values() if one.address)
-        most = max(held.values(), default=0)
-        if not idle and address and len(near) + 1 < most:
+        highest = max(held.values(), default=0)
+        if not idle and address and len(near) + 1 < highest:
             empty = (code for code in full if not self._open[code].views)
-            idle = [code for code in empty if held[self._open[code].address] == most]
+            idle = [code for code in empty if held[self._open[code].address] == highest]
         if not idle:
             raise SettingError(
-                f"{len(self._open)} classes are open here, {len(near)} from your network; close one first"
+                f"your network has {len(near)} open classes, and may have {most} now: close one first"
+                if len(near) >= most
+                else f"all {MOST} classes are open: try again later"
             )
         del self._open[min(idle, key=lambda code: self._open[code].used)]
 
