@@ -238,7 +238,7 @@ def blocks(data: RankingData) -> list[Block]:
 def _bands(sizes: IntArray) -> list[IntArray]:
     """Return positions of queries (Q,), those of similar size together, each in the order of the file.
 
-    Sizes differ by less than a factor of two, or more where the room of the smaller queries stays small.
+    Sizes differ by less than a factor of two, or more where the smaller queries add at most `JOINED` entries.
     """
     exponents = np.frexp(sizes)[1]
     found: list[tuple[int, IntArray]] = []  # the largest size, and the queries

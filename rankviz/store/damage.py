@@ -86,7 +86,9 @@ def _remake_indexes(connection: Connection, table: Table) -> int:
     try:
         connection.exec_driver_sql(again)
     except IntegrityError:
-        connection.exec_driver_sql("PRAGMA writable_schema=ON")  # or no row is removed that an index lacks
+        connection.exec_driver_sql(
+            "PRAGMA writable_schema=ON"
+        )  # else SQLite removes no row that an index lacks
         try:
             for row in list(_repeated(connection, table)):
                 _remove(connection, table, row)
@@ -98,7 +100,7 @@ def _remake_indexes(connection: Connection, table: Table) -> int:
 
 
 def _repeated(connection: Connection, table: Table) -> Iterator[Any]:
-    """Yield the rows with the key of another row, which the index of before gives to that one."""
+    """Yield the rows whose damaged key equals that of another row; the old index names the other row."""
     for one in table.constraints:
         if isinstance(one, PrimaryKeyConstraint | UniqueConstraint) and len(one.columns):
             same = " AND ".join(f'there."{column.name}" = here."{column.name}"' for column in one.columns)

@@ -30,8 +30,7 @@ IDLE = 900.0
 MOST, MOST_OF_ADDRESS, MOST_PARTICIPANTS = 100, 10, 1000
 """Most open classes, most from one network address, and most participants of one class."""
 SHARE_OF_FREE, FEW = 0.25, 4
-"""Share of the free places that an address may have open and still open one more class; and classes of an
-address for which this does not count."""
+"""An address may have this share of the free places, plus one; it may have `FEW` classes in any case."""
 
 
 @dataclass
