@@ -25,9 +25,10 @@ from packaging.version import InvalidVersion, Version
 from tools.browser import REPOSITORY
 
 LOCK = REPOSITORY / "requirements" / "server.txt"
-AUDIT = ("pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner=off")
+AUDIT = ("pip_audit", "--require-hashes", "--disable-pip", "--strict", "--progress-spinner=off")
 UNREACHED = (
-    "pip-audit got no answer ({}). Without network, give advisories on this disk: make audit ADVISORIES=path"
+    "pip-audit cannot check all packages ({}). Without network, give advisories on this disk: "
+    "make audit ADVISORIES=path"
 )
 Record = Mapping[str, Any]
 
@@ -126,14 +127,14 @@ def serving(records: Sequence[Record]) -> Iterator[str]:
 
 
 def audit(lock: Path, *service: str) -> int:
-    """Run pip-audit on a lock; return its exit status. Ends the program where the service does not answer."""
+    """Run pip-audit on a lock; return its exit status. Ends the program where a package has no answer."""
     command = [sys.executable, "-m", *AUDIT, *service, "-r", str(lock)]
     direct = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"} if service else None
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=direct)
     print(done.stdout, end="")
     lines = done.stderr.strip().splitlines() or [""]
     if "Traceback" in done.stderr or lines[-1].startswith("ERROR"):
-        raise SystemExit(UNREACHED.format(lines[-1].partition(": ")[0]))
+        raise SystemExit(UNREACHED.format(lines[-1].removeprefix("ERROR:pip_audit._cli:").partition(": ")[0]))
     print(lines[-1])
     return done.returncode
 
