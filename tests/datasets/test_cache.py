@@ -276,7 +276,20 @@ def test_entry_that_says_it_is_of_another_file_is_not_used(
     assert len(parses) == 2
 
 
+@pytest.mark.parametrize("at", [0, 1_234_567, 3_999_999])
+def test_each_byte_of_a_matrix_of_some_megabytes_counts(at: int, tmp_path: Path) -> None:
+    file, content = tmp_path / "matrix", bytearray(4_000_000)
+    said = []
+    for value in (0, 1):
+        content[at] = value
+        file.write_bytes(content)
+        os.utime(file, (1, 1))
+        said.append(cache.state_of(file))
+    assert said[0] != said[1]
+
+
 def test_large_matrices_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_DIGESTED_WHOLE", 1000)
     monkeypatch.setattr(cache, "_SAMPLES", 5)
     monkeypatch.setattr(cache, "_SAMPLE_BYTES", 10)
     file = tmp_path / "matrix"
