@@ -118,14 +118,20 @@ def zip_entry(name: str) -> zipfile.ZipInfo:
 def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
     """Open a zip archive that rankviz wrote, with at most so many entries.
 
-    Raises BadZipFile for a larger directory, before zipfile reads it.
+    Raises BadZipFile for a larger directory, before zipfile reads it, and for an entry of another compression
+    than deflate: of bzip2 and LZMA, zipfile unpacks a block whole, whatever size the entry claims.
     """
     entries, size, _ = zip_directory(stream)
     if entries > most or size > most * ENTRY_BYTES:
         raise zipfile.BadZipFile(
             f"its directory has {entries:,} entries, of at most {most:,}, in {size:,} bytes"
         )
-    return zipfile.ZipFile(stream)
+    archive = zipfile.ZipFile(stream)
+    for entry in archive.infolist():
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            archive.close()
+            raise zipfile.BadZipFile(f"{entry.filename[:80]!r} has another compression than deflate")
+    return archive
 
 
 def zip_directory(stream: IO[bytes]) -> tuple[int, int, bool]:

@@ -347,6 +347,24 @@ def test_a_small_file_that_unpacks_to_more_is_refused(store: RunStore, made: Mad
         import_runs(store, path, "me")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressions_whose_blocks_have_no_bound_are_refused(
+    method: int, store: RunStore, made: Made, tmp_path: Path
+) -> None:
+    """1.5 kB of bzip2 unpack to 2 GB, whatever size the directory claims."""
+    record = next(iter(made.values()))
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", method) as archive:
+        archive.writestr("meta.npy", bytes(100))
+    path = file_of(tmp_path, [(record.spec, inner.getvalue())])
+    with pytest.raises(DataError, match="'meta.npy' has another compression than deflate"):
+        import_runs(store, path, "me")
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("runs.json", "{}")
+    with pytest.raises(DataError, match="'runs.json' has another compression than deflate"):
+        import_runs(store, path, "me")
+
+
 def test_a_long_list_or_description_is_not_parsed(
     store: RunStore, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
