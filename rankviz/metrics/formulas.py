@@ -396,13 +396,15 @@ def _read_options(name: str, text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({text})", mode="eval").body
         given = {str(one.arg): ast.literal_eval(one.value) for one in cast(ast.Call, call).keywords}
+        if not all(map(_may_be_given, given.values())):
+            given = {"": None}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         given = {"": None}
     found: dict[str, Any] = {}
     for key, value in given.items():
         if key == "p":
             found["p"] = value
-        elif key == "dcg" and value in _DCG:
+        elif key == "dcg" and isinstance(value, str) and value in _DCG:
             found |= {"gain": _DCG[value], "discount": "1/log2(rank + 1)"}
         elif key == "gains" and isinstance(value, dict) and {0, *value} == set(range(len({0, *value}))):
             found["gain"] = tuple(value.get(grade, 0) for grade in range(len({0, *value})))
@@ -414,6 +416,13 @@ def _read_options(name: str, text: str) -> dict[str, Any]:
                 f"{text!r} in {name!r} cannot be read: brackets may have {known}, as in gains={{1: 3}}"
             )
     return found
+
+
+def _may_be_given(value: object) -> bool:
+    """Return True for a text, a number whose sums are finite, or a flat sequence or mapping of these."""
+    inner = [*value, *value.values()] if isinstance(value, dict) else value
+    inner = inner if isinstance(inner, (list, tuple)) else [inner]
+    return all(isinstance(one, str) or (isinstance(one, (int, float)) and abs(one) < 1e100) for one in inner)
 
 
 def options_of(definition: Definition, base: Definition) -> list[str]:
