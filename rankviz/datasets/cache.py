@@ -8,9 +8,9 @@ reading fail: a missing, stale or damaged entry is made again, and without a wri
 cache.
 
 The zip format's checksums protect everything but X; the digest of the data is among it. X is not read when it
-is opened, so its size, its modification time and a digest must agree: of all of it up to 16 MiB, of samples beyond.
-This detects truncated, exchanged or rewritten files. In larger files it misses a few bytes that the disk
-corrupts between the samples.
+is opened, so its size, its modification time and a digest must agree: of all of it up to 16 MiB, of samples
+beyond. This detects truncated, exchanged or rewritten files. In larger files it misses a few bytes that the
+disk corrupts between the samples.
 
 See docs/decisions/0026-reading-data.md.
 """

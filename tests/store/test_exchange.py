@@ -357,11 +357,11 @@ def test_compressions_whose_blocks_have_no_bound_are_refused(
     with zipfile.ZipFile(inner, "w", method) as archive:
         archive.writestr("meta.npy", bytes(100))
     path = file_of(tmp_path, [(record.spec, inner.getvalue())])
-    with pytest.raises(DataError, match="'meta.npy' has another compression than deflate"):
+    with pytest.raises(DataError, match=r"'meta\.npy' has another compression than deflate"):
         import_runs(store, path, "me")
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("runs.json", "{}")
-    with pytest.raises(DataError, match="'runs.json' has another compression than deflate"):
+    with pytest.raises(DataError, match=r"'runs\.json' has another compression than deflate"):
         import_runs(store, path, "me")
 
 
