@@ -750,6 +750,26 @@ def test_what_a_control_cannot_have_is_a_sentence_and_its_first_value(
     assert REFUSED_WORDS not in [one.value for one in app.warning]
 
 
+@pytest.mark.parametrize(
+    "selection", ['{"rows": []}', '{"points": [null], "point_indices": [], "box": []}', "[]"]
+)
+def test_a_selection_without_its_lists_is_an_empty_one(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch, selection: str
+) -> None:
+    monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)
+    refuse_impossible_values()
+    app = open_page("train", m=5)
+    sent = app._tree.get_widget_states()
+    charts = [one.proto.id for one in app.get("plotly_chart") if one.proto.id.endswith("ranked-list")]
+    assert charts
+    for chart in charts:
+        sent.widgets.append(WidgetState(id=chart, string_value=f'{{"selection": {selection}}}'))
+    app._run(sent)
+    assert not app.exception
+    assert not app.code
+    assert REFUSED_WORDS in [one.value for one in app.warning]
+
+
 def test_browsers_send_whole_numbers_to_fields_of_numbers(
     open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

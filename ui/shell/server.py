@@ -480,7 +480,7 @@ def refuse_impossible_values() -> None:
         if not isinstance(sent, Serialized) or control is None:
             return read(states, name)
         try:
-            refused = not _is_readable(control, sent.value)
+            refused = not (_is_readable(control, sent.value) and _is_selection(control, sent.value))
             if not refused and _is_listed(control, sent.value):
                 return read(states, name)
         except Exception:  # each kind of control has its own errors
@@ -505,6 +505,21 @@ def _is_readable(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
     )
     types = _NUMBERS if kind in _NUMBERS else (kind,)
     return finite and control.value_type in (None, *types)
+
+
+def _is_selection(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
+    """Return True if a selection in a figure or a table has its lists, of points or of row numbers."""
+    if sent.WhichOneof("value") != "string_value":
+        return True
+    empty = control.deserializer(None)
+    if not isinstance(empty, Mapping) or "selection" not in empty:
+        return True
+    found = control.deserializer(unpack_widget_state_value(sent))["selection"]
+    kinds = {"points": dict, "rows": int}
+    return all(
+        isinstance(found[name], list) and all(isinstance(one, kinds.get(name, object)) for one in found[name])
+        for name in empty["selection"]
+    )
 
 
 def _is_listed(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
