@@ -27,6 +27,7 @@ from sqlalchemy import (
     cast,
     delete,
     exists,
+    func,
     inspect,
     literal_column,
     select,
@@ -37,7 +38,17 @@ from sqlalchemy.exc import IntegrityError
 from rankviz.common.errors import DataError
 from rankviz.common.numbers import counted
 from rankviz.runs.record import RunRecord
-from rankviz.store.tables import LATEST, MOST_BYTES, Number, metadata, metric_sets, records, runs
+from rankviz.store.tables import (
+    LATEST,
+    MOST_BYTES,
+    Number,
+    is_spec_of,
+    metadata,
+    metric_sets,
+    records,
+    runs,
+    unsealed,
+)
 
 _ROW: Any = literal_column("rowid")
 """SQLite's number of a row, whatever its key holds."""
@@ -66,8 +77,14 @@ def mend(connection: Connection, sound: bool = True) -> str:
         for column in table.columns:
             for row in (*_unreadable(connection, column), *_orphans(connection, column)):
                 damaged.setdefault(row, set()).add(column.name)
+        if table is runs:
+            for row in _changed(connection):
+                damaged.setdefault(row, set()).add("spec")
         for row, names in damaged.items():
-            if table is metric_sets and _restore(connection, row):
+            if table is runs and names & _OF_RECORD and _restore_run(connection, row):
+                names -= _OF_RECORD
+                reset[table.name] += not names
+            if table is metric_sets and _restore_names(connection, row):
                 reset[table.name] += 1
             elif any(not _has_default(table.columns[name]) for name in names):
                 _remove(connection, table, row)
@@ -109,7 +126,7 @@ def _repeated(connection: Connection, table: Table) -> Iterator[Any]:
             yield from connection.exec_driver_sql(asked).scalars()
 
 
-def _restore(connection: Connection, row: int) -> bool:
+def _restore_names(connection: Connection, row: int) -> bool:
     """Restore the names of a set of metrics from the record of one of its runs.
 
     Return False if no record can be read, or if the names are those of the record.
@@ -124,6 +141,42 @@ def _restore(connection: Connection, row: int) -> bool:
             return bool(
                 connection.execute(delete(metric_sets).where(row == _ROW, metric_sets.c.id != names)).rowcount
             )
+    return False
+
+
+_OF_RECORD = {"spec", "metric_set", "means", "seconds", "status"}
+"""Columns of a run that can be restored from its record."""
+
+
+def _changed(connection: Connection) -> Iterator[int]:
+    """Yield the runs whose spec, means, seconds or status are not those that were written."""
+    texts = ("coalesce(stands_for, digest)", "spec", "status", "names", "means")
+    stored = ", ".join(f"CAST({text} AS BLOB)" for text in texts)
+    number = "CASE WHEN typeof(seconds) IN ('integer', 'real') THEN seconds END"
+    together = "runs LEFT JOIN metric_sets ON metric_sets.id = metric_set"
+    for row, seconds, *written, means in connection.exec_driver_sql(
+        f"SELECT runs.id, {number}, {stored} FROM {together}"
+    ):
+        digest, spec, status, names = (text and text.decode(errors="replace") for text in written)
+        is_whole = means is None or unsealed(means, names or "", seconds, status) is not None
+        if not (is_whole and is_spec_of(spec or "", digest or "")):
+            yield row
+
+
+def _restore_run(connection: Connection, row: int) -> bool:
+    """Restore a run's columns from its record; return False if that cannot be read, or is of another run."""
+    from rankviz.store.records import figures_of, metric_set  # which need the database, which needs this
+
+    content = connection.execute(select(records.c.content).where(records.c.run == row)).scalar()
+    if isinstance(content, bytes):
+        with suppress(DataError):
+            record = RunRecord.from_bytes(content)
+            digest, figures = record.spec.hash, figures_of(record)
+            figures["metric_set"] = metric_set(connection, figures.pop("names"))
+            own = update(runs).where(
+                runs.c.id == row, func.coalesce(runs.c.stands_for, runs.c.digest) == digest
+            )
+            return bool(connection.execute(own.values(spec=record.spec.to_json(), **figures)).rowcount)
     return False
 
 

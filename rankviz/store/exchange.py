@@ -271,7 +271,7 @@ def _means(connection: Connection, names: int, means: bytes) -> dict[str, float]
     """Return the means of metrics by name."""
     text = connection.execute(select(metric_sets.c.names).where(metric_sets.c.id == names)).scalar_one()
     found = parse_texts(text)  # none if damaged; another number of names than of means is a fault
-    return dict(zip(found, np.frombuffer(means, "<f8").tolist(), strict=True)) if found else {}
+    return dict(zip(found, np.frombuffer(means[:-4], "<f8").tolist(), strict=True)) if found else {}
 
 
 FORMAT = 1

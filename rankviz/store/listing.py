@@ -23,6 +23,7 @@ from rankviz.store.database import Database
 from rankviz.store.study import DONE, IMPORTED
 from rankviz.store.tables import (
     LOG,
+    is_spec_of,
     marks,
     members,
     metric_sets,
@@ -33,6 +34,7 @@ from rankviz.store.tables import (
     runs,
     studies,
     tags,
+    unsealed,
 )
 
 ABOUT = ("state", "reason", "created", "ended", "own", "star", "note", "shared", "tags")
@@ -98,10 +100,13 @@ class Listing:
 
     def seen_among(self, digests: Sequence[str], owner: str) -> dict[str, tuple[RunSpec, str]]:
         """Return spec and state by digest of those runs that a visitor may see, in the given order."""
-        asked = _seen(select(runs.c.digest, runs.c.spec, runs.c.state), owner)
+        asked = _seen(select(runs.c.digest, runs.c.stands_for, runs.c.spec, runs.c.state), owner)
         with self._database.reading() as connection:
             rows = rows_among(connection, asked, runs.c.digest, dict.fromkeys(digests))
-            parsed = {digest: (parse_spec(spec), str(state)) for digest, spec, state in rows}
+            parsed = {
+                digest: (parse_spec(spec, stands_for or digest), str(state))
+                for digest, stands_for, spec, state in rows
+            }
         found = {digest: (spec, state) for digest, (spec, state) in parsed.items() if spec is not None}
         return {digest: found[digest] for digest in digests if digest in found}
 
@@ -119,10 +124,10 @@ class Listing:
 
     def specs(self, digests: Sequence[str]) -> list[RunSpec]:
         """Return the specs of existing runs, in the order of the digests."""
-        asked = select(runs.c.digest, runs.c.spec)
+        asked = select(runs.c.digest, runs.c.stands_for, runs.c.spec)
         with self._database.reading() as connection:
             rows = rows_among(connection, asked, runs.c.digest, digests)
-            found = {digest: parse_spec(text) for digest, text in rows}
+            found = {digest: parse_spec(text, stands_for or digest) for digest, stands_for, text in rows}
         return [spec for digest in digests if (spec := found.get(digest)) is not None]
 
     def deleted_by(self, owner: str) -> pd.DataFrame:
@@ -195,9 +200,24 @@ class Listing:
         with self._lock:
             found = {one: self._fixed[one] for one in wanted if one in self._fixed}
         new, missing = dict[_Which, _Fixed](), {one.id: one for one in wanted if one not in found}
-        asked = select(runs.c.id, runs.c.spec, runs.c.seconds, runs.c.metric_set, runs.c.means)
-        for number, spec, seconds, names, means in rows_among(connection, asked, runs.c.id, missing):
-            new[missing[number]] = _Fixed(_flat(spec), seconds, names, means)
+        asked = select(
+            runs.c.id,
+            runs.c.digest,
+            runs.c.stands_for,
+            runs.c.spec,
+            runs.c.seconds,
+            runs.c.status,
+            runs.c.metric_set,
+            runs.c.means,
+        )
+        rows = list(rows_among(connection, asked, runs.c.id, missing))
+        names = self._metric_names(connection, {row.metric_set for row in rows})
+        texts = {number: json.dumps(names[number]) for number in names}
+        for row in rows:
+            means = row.means and unsealed(row.means, texts.get(row.metric_set, ""), row.seconds, row.status)
+            if not is_spec_of(row.spec, row.stands_for or row.digest) or (row.means and means is None):
+                self._report_damage(f"run {row.digest}")
+            new[missing[row.id]] = _Fixed(_flat(row.spec), row.seconds, row.metric_set, means)
         with self._lock:
             recorded = {one for one in new if one.state in (DONE, IMPORTED) and new[one].means}
             self._fixed |= {one: new[one] for one in recorded}
@@ -215,12 +235,16 @@ class Listing:
         return self._names
 
     def _parsed(self, text: str) -> tuple[str, ...]:
-        """Parse a list of names. A damaged one raises for SQLite, which removes it, else it is empty."""
+        """Parse a list of names; a damaged one is empty."""
         if not (found := parse_texts(text)) and text != "[]":
-            if self._database.file is not None:
-                raise ValueError(text)
-            LOG.warning("The names of some metrics in the database of runs are damaged: %.100r", text)
+            self._report_damage(f"names of metrics {text!r:.100}")
         return found
+
+    def _report_damage(self, what: str) -> None:
+        """Raise ValueError for SQLite, whose rows are then mended; only log it for PostgreSQL."""
+        if self._database.file is not None:
+            raise ValueError(what)
+        LOG.warning("The database of runs is damaged: %s", what)
 
 
 def _rows() -> Select[Any]:
@@ -306,7 +330,7 @@ def _metrics(
     values: FloatArray = np.full((len(held), len(columns)), np.nan)
     for number in used:
         places = [columns.index(name) for name in names[number]]
-        whole = 8 * len(places)  # bytes; damaged means have another length, and are missing
+        whole = 8 * len(places)  # bytes; damaged means are missing
         rows = [
             row for row, one in enumerate(held) if one.metric_set == number and len(one.means or b"") == whole
         ]

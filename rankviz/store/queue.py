@@ -40,7 +40,7 @@ from rankviz.common.processes import ProcessId
 from rankviz.runs.estimate import in_words
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
-from rankviz.store.study import CANCELLED, FAILED, HERE, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
+from rankviz.store.study import CANCELLED, FAILED, HERE, JOB, LEASED, LOST, OPEN, QUEUED, RUNNING, STOPPED
 from rankviz.store.tables import (
     families,
     members,
@@ -339,12 +339,12 @@ def _lease_family(connection: Connection, study: Row[Any], worker: str) -> Lease
         update(runs).where(runs.c.id.in_(own), runs.c.state == QUEUED).values(state=LEASED, family=family)
     )
     rows = connection.execute(
-        select(runs.c.id, runs.c.spec)
+        select(runs.c.id, runs.c.spec, runs.c.digest)
         .join(members, members.c.run == runs.c.id)
         .where(runs.c.family == family, runs.c.state == LEASED, members.c.family == family)
         .order_by(members.c.position)
     ).all()
-    specs = {row.id: parse_spec(row.spec) for row in rows}
+    specs = {row.id: parse_spec(row.spec, row.digest) for row in rows}
     unread = [run for run, spec in specs.items() if spec is None]
     failed = {"state": FAILED, "family": None, "ended": time.time(), "reason": UNREADABLE}
     connection.execute(update(runs).where(runs.c.id.in_(unread)).values(**failed))
@@ -413,7 +413,7 @@ def reclaim(connection: Connection) -> list[int]:
     over = [row for row in connection.execute(leased_families()) if has_ended(row)]
     for row in over:
         # a run is lost at its last try; a stopped study only releases its families
-        given_up = row.attempts + 1 >= row.tries and row.asked == RUNNING
+        given_up = row.attempts + 1 >= _tries(connection, row) and row.asked == RUNNING
         connection.execute(
             update(families)
             .where(families.c.id == row.id, families.c.worker == row.worker)
@@ -433,6 +433,18 @@ def reclaim(connection: Connection) -> list[int]:
     if found:
         requeue_unfinished(connection, found)
     return found
+
+
+def _tries(connection: Connection, row: Row[Any]) -> int:
+    """Return the most tries of the running studies that want the current runs of a family."""
+    asked = (
+        select(func.max(studies.c.tries))
+        .join(members, members.c.study == studies.c.id)
+        .join(runs, runs.c.id == members.c.run)
+        .where(runs.c.family == row.id, runs.c.state == LEASED)
+        .where(studies.c.asked == RUNNING, studies.c.deleted.is_(None))
+    )
+    return max(int(row.tries), connection.execute(asked).scalar() or 0)
 
 
 def _remove_silent_workers(connection: Connection) -> None:
@@ -528,13 +540,31 @@ def close_families(connection: Connection, which: ColumnElement[bool]) -> None:
 
 
 def requeue_ended(connection: Connection, again: Sequence[int]) -> None:
-    """Queue runs again that ended without a record, in all studies that have them."""
+    """Queue runs again that ended without a record, in all studies that have them but ended jobs."""
     ended = runs.c.id.in_(again), runs.c.state.in_((FAILED, CANCELLED, LOST))
+    _leave_ended_jobs(connection, select(runs.c.id).where(*ended))
     found = connection.execute(
         update(runs).where(*ended).values(state=QUEUED, reason="", ended=None).returning(runs.c.id)
     )
     which = families.c.id.in_(_families_sharing(members.c.run.in_(found.scalars().all())))
     connection.execute(update(families).where(which).values(done=False))
+
+
+def _leave_ended_jobs(connection: Connection, again: Select[Any]) -> None:
+    """Let jobs that have ended stay so, with their reason, while others make their runs `again`.
+
+    Otherwise a sweep would bring any number of jobs back, beyond the limits of those who ask for jobs.
+    """
+    own = members.c.study == studies.c.id, runs.c.id == members.c.run
+    reason = select(runs.c.reason).where(*own, runs.c.state.in_((FAILED, LOST))).limit(1).scalar_subquery()
+    connection.execute(
+        update(studies)
+        .where(studies.c.id.in_(select(members.c.study).where(members.c.run.in_(again))))
+        .where(
+            studies.c.kind == JOB, studies.c.asked == RUNNING, ~exists().where(*own, runs.c.state.in_(OPEN))
+        )
+        .values(asked=STOPPED, changed=time.time(), reason=func.coalesce(reason, ""))
+    )
 
 
 def _families_sharing(which: ColumnElement[bool]) -> Select[Any]:

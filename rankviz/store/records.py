@@ -36,6 +36,7 @@ from rankviz.store.tables import (
     records,
     rows_among,
     runs,
+    sealed,
     tags,
 )
 
@@ -115,10 +116,12 @@ class Records:
         asked = asked.where(runs.c.state == DONE)
         with self._database.reading() as connection:
             for digest, content in rows_among(connection, asked, runs.c.digest, wanted):
-                try:
-                    found[wanted[digest]] = RunRecord.from_bytes(content)
-                except DataError:
-                    self._unreadable |= {wanted[digest]}
+                with suppress(DataError):
+                    record = RunRecord.from_bytes(content)
+                    if record.spec.hash == digest:  # else two records are exchanged
+                        found[wanted[digest]] = record
+                        continue
+                self._unreadable |= {wanted[digest]}
         self._unreadable -= found.keys()
         return found
 
@@ -162,15 +165,18 @@ def discard_unreadable(connection: Connection, specs: Sequence[RunSpec]) -> None
     """Delete records that this version cannot read, so that their runs are made again."""
     asked = select(runs.c.id, records.c.content).join(records, records.c.run == runs.c.id, isouter=True)
     asked = asked.where(runs.c.state == DONE)
-    rows = rows_among(connection, asked, runs.c.digest, [spec.hash for spec in specs])
-    for bad in in_batches([row.id for row in rows if not _readable(row.content)]):
+    rows = rows_among(
+        connection, asked.add_columns(runs.c.digest), runs.c.digest, [one.hash for one in specs]
+    )
+    for bad in in_batches([row.id for row in rows if not _readable(row.content, row.digest)]):
         connection.execute(delete(records).where(records.c.run.in_(bad)))
         connection.execute(update(runs).where(runs.c.id.in_(bad)).values(state=CANCELLED, size=0))
 
 
-def _readable(content: bytes | None) -> bool:
+def _readable(content: bytes | None, digest: str) -> bool:
+    """Return True for the record of the run with this digest."""
     try:
-        return content is not None and bool(RunRecord.from_bytes(content))
+        return content is not None and RunRecord.from_bytes(content).spec.hash == digest
     except DataError:
         return False
 
@@ -214,8 +220,8 @@ def figures_of(record: RunRecord) -> dict[str, Any]:
         means += np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0).tolist()
         names += [f"{part}:{name}" for name in frame.columns]
     seconds = sum(record.seconds.get(stage, 0.0) for stage in TRAINING)
-    found: dict[str, Any] = {"names": tuple(names), "means": np.array(means, "<f8").tobytes()}
-    return found | {"seconds": seconds, "status": record.status}
+    held = sealed(np.array(means, "<f8").tobytes(), json.dumps(names), seconds, record.status)
+    return {"names": tuple(names), "means": held, "seconds": seconds, "status": record.status}
 
 
 def metric_set(connection: Connection, names: tuple[str, ...]) -> int:

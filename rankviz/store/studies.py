@@ -137,13 +137,13 @@ class Studies:
         """Return a study's runs, in their order."""
         with self._database.reading() as connection:
             _found(connection, study_id)
-            texts = connection.execute(
-                select(runs.c.spec)
+            rows = connection.execute(
+                select(runs.c.spec, runs.c.digest)
                 .join(members, members.c.run == runs.c.id)
                 .where(members.c.study == study_id)
                 .order_by(members.c.position)
-            ).scalars()
-            return [spec for text in texts if (spec := parse_spec(text)) is not None]
+            )
+            return [spec for text, digest in rows if (spec := parse_spec(text, digest)) is not None]
 
     def stop(self, study_id: str, owner: str) -> None:
         """Make no more runs of a study, and end current ones. Raises `NotYours` for anybody else."""

@@ -13,11 +13,14 @@ than its version: a store without it gets it (`add_owners`), and earlier release
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +34,7 @@ from rankviz.store.study import HERE, PAUSED, PLACES, QUEUED, RUNNING, STATES, S
 MOST_BYTES = (1 << 31) - 1
 """Most bytes of a record, and of PostgreSQL's integers: a larger size is a damaged one."""
 LOG = logging.getLogger("rankviz.store")
-VERSION = 3
+VERSION = 4
 """Version of the schema; a change of the tables, or of what the metrics in them mean, raises it."""
 
 metadata = sa.MetaData(
@@ -118,7 +121,7 @@ runs = sa.Table(
     sa.Column("seconds", Number, doc="of training alone"),
     sa.Column("status", sa.Text, doc="end of training, as a sentence"),
     sa.Column("metric_set", ID, sa.ForeignKey("metric_sets.id")),
-    sa.Column("means", sa.LargeBinary, doc="float64, the means of metric_set's metrics"),
+    sa.Column("means", sa.LargeBinary, doc="float64, the means of metric_set's metrics, as `sealed`"),
     sa.Column("size", sa.Integer, nullable=False, server_default="0", doc="bytes of its record"),
     sa.Column("stands_for", sa.String(16), doc="of an imported run: the digest of its spec"),
     sa.UniqueConstraint("digest"),
@@ -440,11 +443,40 @@ def rows_among(
         yield from connection.execute(asked.where(column.in_(portion)))
 
 
-def parse_spec(text: str) -> RunSpec | None:
-    """Parse a spec; None if this version cannot read it."""
+def parse_spec(text: str, digest: str) -> RunSpec | None:
+    """Parse the spec of a run with this digest; None if it is damaged, or this version cannot read it."""
     with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return RunSpec.from_json(text)
+        return RunSpec.from_json(text) if is_spec_of(text, digest) else None
     return None
+
+
+def is_spec_of(text: str, digest: str) -> bool:
+    """Return True if the digest of a run is that of this text: no byte of them is damaged."""
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest() == digest
+
+
+def sealed(values: bytes, names: str, seconds: float | None, status: str | None) -> bytes:
+    """Return the means of a run with a checksum of them, their stored names, its seconds and its status."""
+    return values + _checksum(values, names, seconds, status)
+
+
+def unsealed(means: bytes, names: str, seconds: float | None, status: str | None) -> bytes | None:
+    """Return the values of `sealed`; None if any byte is damaged."""
+    values = means[:-_CHECKSUM_BYTES]
+    return values if means[-_CHECKSUM_BYTES:] == _checksum(values, names, seconds, status) else None
+
+
+def _checksum(values: bytes, names: str, seconds: float | None, status: str | None) -> bytes:
+    about = f"{_checksum_of(names)} {seconds!r} {status}".encode()
+    return zlib.crc32(about, zlib.crc32(values)).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+@lru_cache(maxsize=64)  # thousands of runs have the same names
+def _checksum_of(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+_CHECKSUM_BYTES = 4
 
 
 def parse_object(text: str) -> dict[str, Any]:

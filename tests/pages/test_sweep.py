@@ -269,7 +269,10 @@ def test_made_up_visitors_of_one_address_leave_runs_for_others(
     monkeypatch.setattr(sweep_design, "address", lambda: "a quiet place")
     app = press(opened(**SMALL), "start-sweep")
     assert not app.warning
-    run_store().studies.stop(study_of(app), run_store().studies.status(study_of(app)).study.owner)
+    stopped = press(app, "sweep-Stop")
+    bounded(live_runs=100, live_runs_each=1, live_runs_address=60)
+    assert "limit for one visitor is 1" in press(stopped, "sweep-Resume").warning[0].value
+    assert run_store().studies.status(study_of(app)).asked == STOPPED
 
 
 def test_bounds_are_sentences(opened: Opener, bounded: Callable[..., None]) -> None:

@@ -167,11 +167,11 @@ def test_a_run_in_an_unknown_state_can_be_made_again(
     assert first in filled.records.find([first])
 
 
-def test_half_of_a_surrogate_pair_costs_its_row(filled: RunStore, specs: list[RunSpec]) -> None:
+def test_half_of_a_surrogate_pair_is_set_right(filled: RunStore, specs: list[RunSpec]) -> None:
     """A letter beyond U+FFFF is written as two escapes, which one damaged byte parts."""
     damage(filled, metadata.tables["runs"].c.spec, """replace(spec, '"small', '"\\ud835')""")
-    assert specs[0].hash not in persist(lambda: filled.listing.seen_by("me")).index
-    assert "1 row of runs removed" in filled.database.notice
+    assert persist(lambda: filled.listing.seen_by("me")).loc[specs[0].hash, "dataset"] == "small"
+    assert "1 row of runs set right" in filled.database.notice
 
 
 @pytest.mark.parametrize(
@@ -364,3 +364,45 @@ def test_a_key_that_became_that_of_another_row_costs_its_row(filled: RunStore) -
     assert len(left) == len(before) - 1
     assert list(left["tags"]).count(("good",)) == 1
     assert not filled.database.unsound
+
+
+CHANGED = {
+    "means": "UPDATE runs SET means = X'01' || substr(means, 2) WHERE id = {run}",
+    "seconds": "UPDATE runs SET seconds = seconds + 1 WHERE id = {run}",
+    "spec": "UPDATE runs SET spec = replace(spec, '\"C\": 1.0', '\"C\": 3.0') WHERE id = {run}",
+    "names": "UPDATE metric_sets SET names = replace(names, 'NDCG@1\"', 'NDCG@0\"')",
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_no_changed_figure_of_a_run_is_shown(
+    what: str, store: RunStore, made: dict[RunSpec, RunRecord], nobody: None
+) -> None:
+    """A byte may make another readable number: checksums notice it, and the record has the right one."""
+    assert store.database.file is not None
+    record = next(record for spec, record in made.items() if spec.C == 1.0)
+    store.records.keep([record], "me")
+    right = store.listing.seen_by("me")
+    store.close()
+    with sqlite3.connect(store.database.file) as connection:
+        assert connection.execute(CHANGED[what].format(run=1)).rowcount
+    connection.close()
+    again = RunStore(store.database.file)
+    found = persist(lambda: again.listing.seen_by("me"))
+    pd.testing.assert_frame_equal(found, right)
+    assert "1 row of" in again.database.notice
+    again.close()
+
+
+def test_a_changed_run_without_a_record_is_removed_and_never_made(
+    store: RunStore, specs: list[RunSpec], nobody: None
+) -> None:
+    assert store.database.file is not None
+    study = store.studies.submit(Study("me", "mine"), specs[:2])
+    with sqlite3.connect(store.database.file) as connection:
+        changed = "UPDATE runs SET spec = replace(spec, '\"C\": ', '\"C\": 1') WHERE digest = ?"
+        assert connection.execute(changed, [specs[0].hash]).rowcount
+    connection.close()
+    assert store.studies.specs(study) == specs[1:2]
+    assert take_lease(store, "worker").specs == tuple(specs[1:2])
+    assert "1 row of runs removed" in store.database.check()

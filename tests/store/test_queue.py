@@ -47,6 +47,21 @@ def test_a_lease_that_has_ended_goes_to_another(
     assert states(store, study) == {"done": 1, "leased": 2}
 
 
+def test_a_run_has_the_tries_of_each_study_that_wants_it(store: RunStore, specs: list[RunSpec]) -> None:
+    """A job with one try is no reason why a sweep of another visitor loses a run at once."""
+    once = store.studies.submit(Study("me", "a job", tries=1), specs[:1])
+    store.studies.submit(Study("you", "a sweep", tries=3), specs[:1])
+    for _ in range(3):
+        lease = take_lease(store, "w")
+        assert lease.specs == tuple(specs[:1])
+        end_of_lease(store, lease)
+    left = store.queue.take("w")
+    while left is not None:
+        end_of_lease(store, left)
+        left = store.queue.take("w")
+    assert states(store, once) == {"lost": 1}
+
+
 def test_a_late_worker_loses_nothing_and_doubles_nothing(
     store: RunStore, specs: list[RunSpec], made: dict[RunSpec, RunRecord]
 ) -> None:

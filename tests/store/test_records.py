@@ -38,6 +38,19 @@ def test_a_record_comes_back_as_it_was_and_is_listed_with_its_means(
         assert (row["C"], row["seed"], row["dataset"]) == (spec.C, spec.seed, "small")
 
 
+def test_a_record_of_another_run_is_not_found_and_is_made_again(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    """Each is whole by its own checksums, but a disk may exchange them."""
+    first, second, *_ = made
+    store.records.keep([made[first], made[second]], "me")
+    with store.database.writing() as connection:
+        connection.execute(update(records).where(records.c.run == 1).values(content=made[second].to_bytes()))
+    assert list(store.records.find([first, second])) == [second]
+    assert store.records.keep([made[first]], "me") == 1
+    assert list(store.records.find([first])) == [first]
+
+
 def test_a_record_that_cannot_be_read_is_as_good_as_none(
     store: RunStore, made: dict[RunSpec, RunRecord]
 ) -> None:

@@ -552,6 +552,22 @@ def test_a_record_that_cannot_be_read_is_made_again(
     assert set(store.records.find([SPEC])) == {SPEC}
 
 
+@BOTH
+@pytest.mark.usefixtures("nobody")
+def test_a_sweep_does_not_bring_ended_jobs_back(
+    store: RunStore, jobs: WatchedStudies, submit: Submit
+) -> None:
+    """Otherwise the sweeps of one visitor take all places for jobs."""
+    failed = submit()
+    store.records.fail(SPEC, "There is no such file.")
+    sweep = store.studies.submit(Study("me", "a sweep"), [SPEC])
+    assert jobs.live() == []
+    assert jobs.status(failed).state == "failed"
+    assert jobs.status(failed).reason.startswith("There is no such file; 0 of 1 runs had finished")
+    assert store.studies.status(sweep).live
+    assert jobs.status(submit(owner="you")).live, "asked for anew"
+
+
 PLACES = ("families.progress", "workers.process", "studies.roots", "runs.spec")
 DAMAGE = [
     *((place, content) for place in PLACES for content in ("", "7", "[" * 5000)),
@@ -582,6 +598,9 @@ def test_what_cannot_be_read_stops_nobody_else(
     assert ended(jobs, other).state == "finished"
     assert len(jobs.of("you")) == 1
     assert jobs.live() == [status for status in jobs.of("me") if status.live]
+    if place == "runs.spec":
+        with pytest.raises(StoreOutOfReach, match="1 row of runs removed"):
+            store.listing.every()
     store.listing.every()
     if place == "runs.spec":
         with pytest.raises(NoSuchStudy):

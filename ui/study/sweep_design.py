@@ -268,7 +268,7 @@ def start_sweep(
 
     Raises `SettingError` if this visitor has too many unfinished runs.
     """
-    _check_room(len(specs))
+    check_room(len(specs))
     execution = workers()
     st.session_state[STUDY] = execution.submit(
         Study(
@@ -285,7 +285,7 @@ def start_sweep(
     )
 
 
-def _check_room(runs: int) -> None:
+def check_room(runs: int) -> None:
     """Limit unfinished runs of a visitor, of an address and of all, because sweeps of all take turns.
 
     The last tenth is for those who have none.

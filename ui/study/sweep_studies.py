@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -37,7 +37,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.study import sweep_words as words
-from ui.study.sweep_design import KIND, STUDY, design_from
+from ui.study.sweep_design import KIND, STUDY, check_room, design_from
 from ui.study.sweep_words import NO_SWEEP, NOT_MEASURED, at_work, cell_words, pace, time_left
 from ui.work.metrics import with_column
 from ui.work.place import cluster_line
@@ -348,7 +348,8 @@ def _buttons(status: StudyStatus) -> None:
     store = run_store().studies
     acts = [("Pause", ":material/pause:", store.pause), ("Stop the sweep", ":material/stop:", store.stop)]
     if not status.live or status.asked != RUNNING:
-        acts = [("Resume", ":material/play_arrow:", store.resume)] if status.done < status.total else []
+        again = partial(_resume, status.total - status.done)
+        acts = [("Resume", ":material/play_arrow:", again)] if status.done < status.total else []
     for label, icon, act in acts:
         st.button(
             label,
@@ -357,6 +358,12 @@ def _buttons(status: StudyStatus) -> None:
             on_click=report_errors(_act),
             args=(act, status.id),
         )
+
+
+def _resume(runs: int, study: str, owner: str) -> None:
+    """Continue a study of which so many runs are left, if there is room for them."""
+    check_room(runs)
+    run_store().studies.resume(study, owner)
 
 
 def _act(act: Callable[[str, str], None], study: str) -> None:
