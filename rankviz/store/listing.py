@@ -211,8 +211,9 @@ class Listing:
             runs.c.means,
         )
         rows = list(rows_among(connection, asked, runs.c.id, missing))
-        names = self._metric_names(connection, {row.metric_set for row in rows})
-        texts = {number: json.dumps(names[number]) for number in names}
+        sets = {row.metric_set for row in rows} - {None}
+        names = self._metric_names(connection, sets)
+        texts = {number: json.dumps(names[number]) for number in sets}
         for row in rows:
             means = row.means and unsealed(row.means, texts.get(row.metric_set, ""), row.seconds, row.status)
             if not is_spec_of(row.spec, row.stands_for or row.digest) or (row.means and means is None):
