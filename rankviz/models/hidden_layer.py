@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,8 +23,8 @@ from rankviz.learning.newton import TruncatedNewton
 from rankviz.learning.objective import ScoredPoint, Status, frame_of
 from rankviz.learning.pairs import count_pairs
 from rankviz.learning.risk import PairRisk, limit_of
-from rankviz.learning.solvers import TOL
-from rankviz.models.map_ranker import MapRanker, Problem, Trained
+from rankviz.learning.solvers import TOL, Sizes, Work
+from rankviz.models.map_ranker import MapRanker, Problem, Trained, work_of
 from rankviz.models.smooth_ranker import MOST_ITERATIONS, STARTS_OF, End, StartRow, descend, lowest
 
 
@@ -216,3 +217,19 @@ class HiddenLayer(MapRanker):
             d, m = fitted.frequencies.shape
             omega, phase = shaped(layer, "omega", d, m), shaped(layer, "phase", m)
             self.feature_map_ = replace(fitted, frequencies=omega, phases=phase)
+
+
+EVALUATIONS, ARRAYS = 150.0, 7
+"""Typical evaluations of the objective beyond those of the frozen layer; arrays (n, m) in memory at once."""
+
+
+def work_of_layer(values: Mapping[str, Any], sizes: Sizes) -> Work:
+    """Return the work of training: each evaluation forms n × m angles, and goes back through them."""
+    entries = sizes.n * int(values[N_COMPONENTS.name])
+    plain: Work = work_of(300.0, 150.0)(values, sizes)
+    return replace(
+        plain,
+        flops=EVALUATIONS * 4.0 * entries * sizes.d,
+        traffic=EVALUATIONS * ARRAYS * 8.0 * entries,
+        memory=plain.memory + ARRAYS * 8 * entries,
+    )

@@ -35,7 +35,7 @@ from rankviz.models.coordinate_ascent import CoordinateAscent
 from rankviz.models.forest import RandomForest
 from rankviz.models.frank import FRank
 from rankviz.models.given import SYSTEM, GivenScores
-from rankviz.models.hidden_layer import HiddenLayer
+from rankviz.models.hidden_layer import HiddenLayer, work_of_layer
 from rankviz.models.lambda_rank import LambdaLoss, LambdaRank
 from rankviz.models.lambdamart import LambdaMART
 from rankviz.models.low_rank import FactorizedRankSVM, RegularizedRankSVM, dual_bytes, factor_bytes
@@ -372,7 +372,7 @@ METHODS: dict[str, Method] = {
         HiddenLayer.settings,
         _network_offers,
         minimises="½‖w‖² + ½ρ‖Ω − Ω₀‖² + C Σ log(1 + e^−(f_i − f_j)), f = √(2/m) cos(XΩ + b) w, not convex",
-        work=work_on_map(300.0, 150.0),
+        work=work_of_layer,
         family="pairwise",
     ),
     "lambdamart": Method(

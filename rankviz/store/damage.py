@@ -4,7 +4,8 @@ A bad disk, a cut copy or another program may leave a value that no version of r
 column of numbers, text that is not UTF-8, JSON that cannot be parsed, a word that is not one of the few that
 a column has, a reference to no row. One such value may cost its row, but no other one. Where an index does
 not match its table, the table counts. PostgreSQL checks types, texts and references itself: only numbers
-beyond their bounds are mended there. Lists in texts that cannot be parsed are empty there.
+beyond their bounds, unknown words and missing values are mended there. Lists in texts that cannot be parsed
+are empty there.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
+    and_,
     cast,
     delete,
     exists,
     func,
     inspect,
     literal_column,
+    or_,
     select,
     update,
 )
@@ -69,7 +72,7 @@ def mend(connection: Connection, sound: bool = True) -> str:
         if table.name not in here:  # a store of an earlier release
             continue
         if connection.dialect.name != "sqlite":
-            reset[table.name] += _reset_numbers(connection, table)
+            reset[table.name] += _reset_values(connection, table)
             continue
         damaged = dict[Any, set[str]]()
         if not sound and table is metric_sets:  # a name may have become another one
@@ -180,13 +183,23 @@ def _restore_run(connection: Connection, row: int) -> bool:
     return False
 
 
-def _reset_numbers(connection: Connection, table: Table) -> int:
-    """Set the numbers of a table right that are beyond their bounds, also NaN; return how many."""
+def _reset_values(connection: Connection, table: Table) -> int:
+    """Set the values of a table right that PostgreSQL lets in; return how many.
+
+    They are numbers beyond their bounds, also NaN; unknown words; NULL where another column needs a value.
+    """
     number = 0
     for column in table.columns:
+        wrong = list[Any]()
         if isinstance(column.type, Number):
-            wrong = update(table).where(~column.between(0, LATEST))
-            number += connection.execute(wrong.values({column.name: _default(column)})).rowcount
+            wrong.append(~column.between(0, LATEST))
+        if "words" in column.info and _has_default(column):
+            wrong.append(column.not_in(column.info["words"]))
+        if "beside" in column.info:
+            wrong.append(and_(column.is_(None), table.columns[column.info["beside"]].is_not(None)))
+        if wrong:
+            reset = update(table).where(or_(*wrong)).values({column.name: _default(column)})
+            number += connection.execute(reset).rowcount
     return number
 
 

@@ -155,8 +155,13 @@ class Imports:
         with self._database.reading() as connection:
             if connection.execute(asked.limit(1)).first() is None:
                 return []
-        with self._database.writing() as connection:
-            return [_compared(connection, row, owner) for row in connection.execute(asked).all()]
+        found = list[Verdict]()
+        while True:  # in portions: all other writers wait for each
+            with self._database.writing() as connection:
+                rows = connection.execute(asked.limit(AT_ONCE)).all()
+                found += [_compared(connection, row, owner) for row in rows]
+            if len(rows) < AT_ONCE:
+                return found
 
 
 def _key(one: ImportedRun, owner: str) -> str:

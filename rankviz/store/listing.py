@@ -158,6 +158,7 @@ class Listing:
                 known = self._read(state, asked, owner, known)
             except Exception:
                 self._fixed.clear()  # damaged values are mended in the database: read them again
+                self._names.clear()
                 raise
         with self._lock:
             self._latest[key] = known

@@ -14,7 +14,7 @@ from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import start
 from rankviz.store import RunStore, StoreOutOfReach, Study
 from rankviz.store.execution import LocalWorkers
-from rankviz.store.queue import reclaim
+from rankviz.store.queue import reclaim, stop_overdue
 from rankviz.store.room import purge
 from rankviz.store.tables import MOST_BYTES, Number, metadata, runs, studies
 from rankviz.store.watched import WatchedStudies
@@ -217,6 +217,29 @@ def test_a_lease_without_its_start_stops_nobody_else(
         damage(filled, column, value)
     use(filled, jobs, specs)
     assert "1 row of families set right" in filled.database.notice
+
+
+@pytest.mark.both_stores
+@pytest.mark.usefixtures("nobody")
+@pytest.mark.parametrize(("table", "values"), [("families", {"since": None}), ("studies", {"place": "no"})])
+def test_what_postgresql_lets_in_is_set_right(
+    store: RunStore, specs: list[RunSpec], table: str, values: dict[str, Any]
+) -> None:
+    """Home and Train of all visitors were a fault for good."""
+    jobs = WatchedStudies(LocalWorkers(store, 1))
+    jobs.submit(specs[:1], owner="me", title="a job", roots=[])
+    lease = take_lease(store, "worker")
+    with store.database.writing() as connection:
+        connection.execute(update(metadata.tables[table]).values(values))
+
+    def look() -> list[str]:
+        with store.database.writing() as connection:
+            stop_overdue(connection)
+        return [status.title for status in jobs.live()]
+
+    assert persist(look) == ["a job"]
+    assert f"1 row of {table} set right" in store.database.notice
+    store.queue.release(lease)
 
 
 @pytest.mark.both_stores
