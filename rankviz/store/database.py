@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -38,6 +38,8 @@ BUSY_SECONDS = 30.0
 """Longest wait of a transaction for another writer, in seconds."""
 MEND_SECONDS = 10.0
 """Shortest time between two searches for damaged rows, in seconds."""
+WRITERS = 4
+"""Most connections of a process that write at once: others are left for those who only read."""
 AWAY_SECONDS = 3.0
 """Seconds without new attempts after a server failed to answer."""
 RETURN_SECONDS = 3.0
@@ -114,6 +116,7 @@ class Database:
         self.notice = ""
         self._logged, self._held = cast("tuple[int, int] | None", None), cast("int | None", None)
         self._mended, self._found, self._mending_lock = -math.inf, "", Lock()
+        self._writers = Semaphore(WRITERS)
         self._away, self._away_until = "", -math.inf
         self._lock, self._watch = Lock(), cast("PoolProxiedConnection | None", None)
         self._following = Lock()
@@ -190,7 +193,13 @@ class Database:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
         """Open one transaction, all or nothing. Raises `StoreOutOfReach` if the database does not answer."""
-        with self._mending(), self.hiding_address(), self._connected() as connection, connection.begin():
+        with (
+            self._mending(),
+            self.hiding_address(),
+            self._writers,
+            self._connected() as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextlib.contextmanager

@@ -460,3 +460,35 @@ def test_a_damaged_version_is_known_by_the_columns_of_the_tables(
     store = RunStore(tmp_path / "runs.sqlite")
     assert "another version" in store.database.notice
     store.close()
+
+
+@pytest.mark.both_stores
+def test_others_read_while_many_wait_to_write(store: RunStore) -> None:
+    """Each waiting writer held a connection; with 18 of them all reads waited as long."""
+    holds, ends = Event(), Event()
+
+    def hold() -> None:
+        with store.database.writing():
+            holds.set()
+            ends.wait(20)
+
+    def write() -> None:
+        with store.database.writing():
+            pass
+
+    first = Thread(target=hold)
+    first.start()
+    assert holds.wait(5)
+    writers = [Thread(target=write) for _ in range(30)]
+    for one in writers:
+        one.start()
+    time.sleep(0.5)
+    began = time.monotonic()
+    with store.database.reading() as connection:
+        connection.exec_driver_sql("SELECT 1")
+    waited = time.monotonic() - began
+    ends.set()
+    for one in (first, *writers):
+        one.join(20)
+        assert not one.is_alive()
+    assert waited < 5
