@@ -1,5 +1,6 @@
 """Metrics against plain loops written straight from the definitions, and against the official scripts."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -430,3 +431,15 @@ def test_columns_have_rules_of_their_own() -> None:
 def test_foreign_names_of_metrics_are_refused(name: str) -> None:
     with pytest.raises((SettingError, ValueError)):
         evaluate([1.0], [1], qid=[1], measures=[name])
+
+
+def test_many_small_groups_of_equal_scores_take_little_memory() -> None:
+    """Each group had a row as long as the cut-off: 3.3 GB and 27 s for 10,000 pairs of equal scores."""
+    n = 8000
+    scores, grades = np.arange(n // 2).repeat(2).astype(float), np.arange(n) % 3
+    tracemalloc.start()
+    found = evaluate(scores, grades, "rankviz", measures=[f"ERR@{n}"], qid=np.ones(n, int))
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 20e6
+    assert 0.0 < found.means.item() < 1.0

@@ -210,12 +210,13 @@ def _stops(goes_on: FloatArray, ties: Ties, most: int) -> FloatArray:
     inside = (1.0 - goes_on).ravel()
     groups = np.flatnonzero((ties.lengths > 1) & (ties.starts % ties.shape[1] < most) & (whole < 1.0))
     groups = groups[np.argsort(-ties.lengths[groups], kind="stable")]
-    if len(groups):
-        starts, lengths = ties.starts[groups], ties.lengths[groups]
-        first = np.minimum(lengths, most)
-        stops = -np.diff(_goes_on_over_orders(goes_on.ravel(), starts, lengths, most), axis=1)
-        place = np.arange(most) < first[:, None]
-        inside[(starts[:, None] + np.arange(most))[place]] = stops[place]
+    bands = np.flatnonzero(np.diff(np.frexp(ties.lengths[groups])[1])) + 1  # so that no row is far too wide
+    for own in np.split(groups, bands) if len(groups) else ():
+        starts, lengths = ties.starts[own], ties.lengths[own]
+        width = min(most, int(lengths[0]))
+        stops = -np.diff(_goes_on_over_orders(goes_on.ravel(), starts, lengths, width), axis=1)
+        place = np.arange(width) < lengths[:, None]
+        inside[(starts[:, None] + np.arange(width))[place]] = stops[place]
     return np.asarray((reaches * inside.reshape(ties.shape))[:, :most])
 
 
