@@ -442,4 +442,4 @@ def test_many_small_groups_of_equal_scores_take_little_memory() -> None:
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert taken < 20e6
-    assert 0.0 < found.means.item() < 1.0
+    assert 0.0 < found.per_query.to_numpy().item() < 1.0
