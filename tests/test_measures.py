@@ -90,6 +90,7 @@ def test_names() -> None:
         ("MAP@3", "not a metric"),
         (10, "not a metric"),
         ("NDCG@0", "@0 is not a cut-off"),
+        (f"ERR@{'9' * 29}", "is not a cut-off"),
         ("NDCG@11 (letor)", "largest k is 10"),
         ("NDCG@5 (book)", "metric definition 'book'"),
         ("MeanNDCG (he2009)", "no MeanNDCG"),

@@ -161,7 +161,7 @@ class Definition:
 
     def check_rank(self, k: object, *, limited: bool = True) -> None:
         """Raise `SettingError` for a k that is no whole number from 1, or beyond the `limited` k."""
-        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k < 2**31:
             raise SettingError(f"@{k} is not a cut-off: k counts documents from the top, 1, 2, …")
         if limited and self.largest_k is not None and k > self.largest_k:
             raise SettingError(
