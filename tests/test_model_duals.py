@@ -14,12 +14,16 @@ import rankviz
 from rankviz.analysis.model_duals import RunDuals
 from rankviz.datasets import DataError, Fold, RankingData
 from rankviz.learning.losses import LOSSES
+from rankviz.models import dual_variables
 from rankviz.models.dual_variables import (
     DualBlock,
     Duals,
     GivenDuals,
     ShuffledDuals,
+    SlopeDuals,
+    check_blocks,
     dual_block,
+    entries_by_query,
     shuffled,
     sides,
 )
@@ -108,6 +112,23 @@ def test_a_run_has_those_of_its_model(loss: str) -> None:
     assert run.gap == own.gap
     for one, other in zip(run, own, strict=True):
         np.testing.assert_allclose(one.alpha, other.alpha, rtol=1e-9, atol=1e-12)
+
+
+def test_a_query_whose_block_is_too_large_is_refused_before_it_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its memory is that of all combinations of its documents, whatever bytes were sent."""
+    n = 30_000
+    large = RankingData.from_arrays(np.zeros((n, 1)), np.arange(n) % 2, np.full(n, 7))
+    entries = [entries_by_query(part.y, part.ptr).tolist() for part in (large, DATA)]
+    rectangles = [[len(side) for side in sides(Y[a:b])] for a, b in zip(PTR, PTR[1:], strict=False)]
+    assert entries == [[n * n // 4], [rows * columns for rows, columns in rectangles]]
+    SlopeDuals(large, np.zeros(n), C, LOSSES["squared_hinge"])
+    with pytest.raises(DataError, match=r"query 7: .* 30,000 documents .* 16.9 GB .* at most 4,000 entries"):
+        check_blocks(large, 4000)
+    monkeypatch.setattr(dual_variables, "free_memory", lambda: 1e9)
+    with pytest.raises(DataError, match=r"at most 9,333,333 entries"):
+        SlopeDuals(large, np.zeros(n), C, LOSSES["squared_hinge"])
 
 
 def test_blocks_are_made_when_asked_for() -> None:

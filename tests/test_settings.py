@@ -57,6 +57,12 @@ def wrong(setting: Setting) -> list[object]:
 
 
 @each
+def test_counts_have_an_upper_bound(setting: Setting) -> None:
+    """Pages predict the work of any valid setting, also of an import; its steps must end."""
+    assert setting.draws or not isinstance(setting.domain, Whole) or setting.domain.most is not None
+
+
+@each
 def test_the_default_is_one_of_its_values(setting: Setting) -> None:
     for value in (setting.default, setting.first, *available(setting)):
         assert setting.checked(value) == setting.checked(setting.checked(value))

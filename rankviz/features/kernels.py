@@ -50,7 +50,7 @@ DEGREE = Setting(
     name="degree",
     symbol="degree",
     label="Degree of the polynomial",
-    domain=Whole(),
+    domain=Whole(most=1000),
     default=3,
     help="In (γ⟨x, z⟩ + coef0)^degree: the largest number of features in a product.",
     key="deg",

@@ -21,9 +21,11 @@ import numpy as np
 import pandas as pd
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
+from rankviz.common.errors import DataError
+from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import Loss, loss_of
-from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts
+from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, grade_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,37 @@ def sides(y: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(y > y.min()), np.flatnonzero(y < y.max())
 
 
+def entries_by_query(y: IntArray, ptr: IntArray) -> IntArray:
+    """Return r·c of each query's rectangle, (Q,), without making it (see `sides`)."""
+    counts = grade_codes(y, ptr).counts()
+    if counts.size == 0:
+        return np.zeros(len(ptr) - 1, np.int64)
+    there, size = counts > 0, counts.sum(axis=1)
+    each = np.arange(len(counts))
+    lowest = counts[each, there.argmax(axis=1)]
+    highest = counts[each, counts.shape[1] - 1 - there[:, ::-1].argmax(axis=1)]
+    return np.asarray((size - lowest) * (size - highest), np.int64)
+
+
+ENTRY_BYTES = 75
+"""Peak bytes per entry of a query's rectangle while its singular values are computed."""
+
+
+def check_blocks(train: RankingData, most: float = math.inf) -> None:
+    """Raise `DataError` if a query's rectangle has more than `most` entries, or does not fit in memory."""
+    entries = entries_by_query(train.y, train.ptr)
+    most = min(most, BUDGET_SHARE * free_memory() / ENTRY_BYTES)
+    if (largest := int(entries.max(initial=0))) > most:
+        query = int(entries.argmax())
+        raise DataError(
+            f"query {train.query_ids[query]}: the dual variables of its {np.diff(train.ptr)[query]:,} "
+            f"documents have {largest:,} entries, about {megabytes(largest * ENTRY_BYTES)} of memory",
+            expected=f"at most {int(most):,} entries",
+            remedy="Choose data with smaller queries.",
+            path=train.name or None,
+        )
+
+
 class Duals(ABC):
     """The dual variables of a model, block by block; each is computed on demand.
 
@@ -121,6 +154,7 @@ class Duals(ABC):
     """
 
     def __init__(self, train: RankingData, C: float, gap: float) -> None:
+        check_blocks(train)
         self.train, self.C, self.gap = train, C, gap
 
     @abstractmethod

@@ -31,7 +31,7 @@ from rankviz.features.kernel_base import Kernel
 from rankviz.features.kernel_matrix import KernelMatrix
 from rankviz.features.operator import FeatureOperator
 from rankviz.learning.pairs import grade_codes, grade_groups, preference_pairs
-from rankviz.models.dual_variables import GivenDuals, sides
+from rankviz.models.dual_variables import GivenDuals, entries_by_query, sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +123,7 @@ class Blocks:
 
 def rectangle_entries(y: IntArray, ptr: IntArray) -> int:
     """Return E, the number of entries of all rectangles, without making them."""
-    counts = grade_codes(y, ptr).counts()
-    if counts.size == 0:
-        return 0
-    there, size = counts > 0, counts.sum(axis=1)
-    each = np.arange(len(counts))
-    lowest = counts[each, there.argmax(axis=1)]
-    highest = counts[each, counts.shape[1] - 1 - there[:, ::-1].argmax(axis=1)]
-    return int(((size - lowest) * (size - highest)).sum())
+    return int(entries_by_query(y, ptr).sum())
 
 
 class Cells:

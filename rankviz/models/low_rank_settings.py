@@ -33,7 +33,7 @@ FACTORS = Setting(
     name="factors",
     symbol="K",
     label="Factors",
-    domain=Whole(),
+    domain=Whole(most=10_000),
     default=5,
     help="Length K of the vectors v with αᵢⱼ = ⟨vᵢ, vⱼ⟩, one for each document (xu2019 §5.1). With R grades, "
     "a query's block has rank (R − 1)·K at most.",

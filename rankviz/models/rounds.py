@@ -63,7 +63,7 @@ PATIENCE = Setting(
     name="patience",
     symbol="patience",
     label="Patience",
-    domain=Whole(0),
+    domain=Whole(0, 100_000),
     default=50,
     help="Training ends after so many rounds without a higher NDCG@10 on the validation part, and keeps the "
     "rounds up to the best one. 0 keeps all rounds.",
@@ -102,7 +102,7 @@ LEAF_DOCUMENTS = Setting(
     name="leaf_documents",
     symbol="documents in a leaf",
     label="Least documents in a leaf",
-    domain=Whole(1),
+    domain=Whole(1, 2_147_483_647),
     default=20,
     help="Each leaf of a tree has at least so many training documents.",
     key="leafdocs",

@@ -12,9 +12,11 @@ import pytest
 from conftest_pages import APP, Opener, figures, words
 from streamlit.testing.v1 import AppTest
 
+from rankviz.common.errors import SettingError
 from rankviz.datasets import describe, find_datasets, make_data, open_fold, query_table, write_letor
 from rankviz.datasets.parts import cyclic_fold
 from rankviz.datasets.synthetic import Recipe
+from ui.model import data as views
 from ui.model import uploads
 from ui.work.folds import data_roots_of_visitor
 
@@ -110,6 +112,13 @@ def test_a_missing_fold_between_others_is_a_warning(
     if gap:
         assert "Fold3 is missing" in said[0]
         assert "cover only Fold1, Fold2, Fold4, Fold5." in said[0]
+
+
+def test_no_file_is_made_while_downloads_hold_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert views._written(write_letor, DATA) == text(DATA)
+    monkeypatch.setattr(views, "bytes_of_downloads", lambda: views.MOST_DOWNLOADS + 1)
+    with pytest.raises(SettingError, match="Wait a minute"):
+        views._written(write_letor, DATA)
 
 
 def test_an_upload_is_chosen_and_stays_on_other_pages(open_by_menu: Opener) -> None:

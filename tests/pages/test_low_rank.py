@@ -15,6 +15,7 @@ from rankviz.common.progress import Callback
 from rankviz.datasets import find_datasets, open_fold
 from rankviz.learning.losses import LOSSES
 from rankviz.plots import dual_energy
+from ui.study import low_rank_computations
 from ui.study.low_rank_computations import Cut
 from ui.study.low_rank_why import EXPONENTS, SOLVER_TOLERANCES
 from ui.study.low_rank_words import (
@@ -70,6 +71,16 @@ def test_a_training_query_of_the_address_is_shown_and_an_unknown_one_is_not(
     assert "· training" in words(app), "α belongs to it"
     assert "without a preference pair" in words(app)
     assert f"Query {largest}: " in words(open_page("low_rank", m=10, block=987654))
+
+
+def test_a_query_with_too_large_a_matrix_is_a_sentence(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any matrix is made."""
+    monkeypatch.setattr(low_rank_computations, "MOST_ENTRIES", 10)
+    app = open_page("low_rank", m=7)
+    assert "at most 10 entries" in app.error[0].value
+    assert not figures(app)
 
 
 def test_a_selection_of_the_address_holds_in_every_view(open_page: Opener) -> None:

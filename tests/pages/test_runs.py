@@ -408,7 +408,11 @@ def test_no_file_is_made_that_is_too_large_or_while_downloads_hold_much_memory(
     )
     monkeypatch.setattr(actions, "_taken", deque())
     monkeypatch.setattr(actions, "MOST_OF_ONE", 2 * size)
-    for limit, held, why in ((size - 1, 0, "choose fewer"), (size, actions.MOST_HELD, "wait"), (size, 0, "")):
+    for limit, held, why in (
+        (size - 1, 0, "choose fewer"),
+        (size, actions.MOST_DOWNLOADS, "wait"),
+        (size, 0, ""),
+    ):
         monkeypatch.setattr(actions, "LIMITS", replace(actions.LIMITS, upload_bytes=limit))
         monkeypatch.setattr(actions, "bytes_of_downloads", lambda held=held: held)
         for make in made_by:

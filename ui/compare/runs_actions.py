@@ -40,7 +40,7 @@ from ui.controls.navigation import ENTRIES
 from ui.controls.settings import open_run, state_of
 from ui.model import upload_memory
 from ui.shell.errors import errors_as_sentences
-from ui.shell.server import bytes_of_downloads
+from ui.shell.server import MOST_DOWNLOADS, bytes_of_downloads
 from ui.shell.texts import escaped
 from ui.shell.visitors import address, visitor
 from ui.work.folds import datasets, digest_of, fold_later
@@ -52,8 +52,8 @@ MOST_COMPARED = 100
 """Largest number of runs in the address of the Compare page."""
 MOST_TAKEN = 1000
 """Largest number of records in one file: each has 30 to 200 kB, all in memory while it is sent."""
-MOST_HELD, MOST_OF_ONE, RECENT_SECONDS = 2 << 30, 512 << 20, 600.0
-"""Most bytes of files for downloads; most of an address, or of a visitor without one, in so many seconds."""
+MOST_OF_ONE, RECENT_SECONDS = 512 << 20, 600.0
+"""Most bytes of files of an address, or of a visitor without one, in so many seconds."""
 _taken = deque[tuple[float, str, int]]()
 """Time, address or visitor, and bytes of the latest files of runs."""
 CHOSEN, TIMES_CHOSEN = "runs-chosen", "runs-version"
@@ -313,7 +313,7 @@ def _why_no_file(digests: Sequence[str], who: str) -> str:
     if len(digests) > MOST_TAKEN or size > LIMITS.upload_bytes:
         return words.TOO_LARGE.format(runs=MOST_TAKEN, limit=LIMITS.upload_bytes // MB)
     recent = sum(taken for at, one, taken in list(_taken) if one == who and at > since)
-    if max(recent + size - MOST_OF_ONE, bytes_of_downloads() + size - MOST_HELD) > 0:
+    if max(recent + size - MOST_OF_ONE, bytes_of_downloads() + size - MOST_DOWNLOADS) > 0:
         return words.TOO_MANY
     return ""
 

@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from rankviz.common.errors import SettingError
 from rankviz.datasets import (
     Fold,
     RankingData,
@@ -28,6 +29,7 @@ from ui.model.data_words import (
     counted,
 )
 from ui.shell.figures import folded, show_figure, show_table, tiles
+from ui.shell.server import MOST_DOWNLOADS, bytes_of_downloads
 from ui.shell.terms import meaning
 from ui.work.folds import fold_later
 
@@ -181,6 +183,8 @@ def counts(spec: RunSpec, fold: Fold, part: str) -> None:
 
 
 def _written(write: Callable[[RankingData, io.BytesIO], object], data: RankingData) -> bytes:
+    if bytes_of_downloads() > MOST_DOWNLOADS:
+        raise SettingError(words.DOWNLOADS_FULL)
     text = io.BytesIO()
     write(data, text)
     return text.getvalue()

@@ -531,8 +531,12 @@ def _is_listed(control: WidgetMetadata[Any], sent: WidgetState) -> bool:
     return set(value if kind in _LISTS else [value]) <= set(options)
 
 
+MOST_DOWNLOADS = 2 << 30
+"""Most bytes of files for downloads; beyond them none is made."""
+
+
 def bytes_of_downloads() -> int:
-    """Return the bytes of all files that Streamlit keeps for browsers, in memory until their sessions end."""
+    """Return the bytes of all files that Streamlit keeps for browsers, until pages run or sessions end."""
     storage = runtime.get_instance().media_file_mgr._storage if runtime.exists() else None
     return sum(file.content_size for file in list(getattr(storage, "_files_by_id", {}).values()))
 

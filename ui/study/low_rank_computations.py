@@ -14,7 +14,7 @@ from rankviz.datasets import RankingData
 from rankviz.metrics import evaluate
 from rankviz.metrics.definitions import COMPARED
 from rankviz.models.dual_truncation import Truncation, Truncator
-from rankviz.models.dual_variables import ShuffledDuals
+from rankviz.models.dual_variables import ShuffledDuals, check_blocks
 from rankviz.plots import dual_energy, dual_matrices
 from rankviz.runs.description import look_of
 from rankviz.runs.record import RunRecord
@@ -36,6 +36,8 @@ SHARES = (*range(50, 90, 5), *range(90, 100), 99.5, 99.9)
 """Shares of the energy to keep, in per cent."""
 RANKS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100)
 """Ranks for truncated dual variables."""
+MOST_ENTRIES = 4_000_000
+"""Most entries of a query's matrix: 0.3 GB, and half a second to a second for its singular values."""
 SELECTED_PART = "train"
 """Part of the selected queries: α belongs to it."""
 HOW = "Click a bar or draw a box: selects queries in every tab."
@@ -100,6 +102,7 @@ def kept_spectra(record: RunRecord, train: RankingData, matrix: str) -> tuple[Sp
     """Return the spectra of a run's dual variables and of shuffled ones, computed once, with progress."""
     place = _place(record.spec, matrix)
     if not place:
+        check_blocks(train, MOST_ENTRIES)
         duals = run_duals(record, train)
         with progress_bar("Singular values") as tell:
             found = spectra_of(duals, matrix, tell)
