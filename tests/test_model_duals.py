@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -121,8 +122,9 @@ def test_a_query_whose_block_is_too_large_is_refused_before_it_is_made(
     n = 30_000
     large = RankingData.from_arrays(np.zeros((n, 1)), np.arange(n) % 2, np.full(n, 7))
     entries = [entries_by_query(part.y, part.ptr).tolist() for part in (large, DATA)]
-    rectangles = [[len(side) for side in sides(Y[a:b])] for a, b in zip(PTR, PTR[1:], strict=False)]
+    rectangles = [[len(side) for side in sides(Y[a:b])] for a, b in itertools.pairwise(PTR)]
     assert entries == [[n * n // 4], [rows * columns for rows, columns in rectangles]]
+    monkeypatch.setattr(dual_variables, "free_memory", lambda: 1e12)
     SlopeDuals(large, np.zeros(n), C, LOSSES["squared_hinge"])
     with pytest.raises(DataError, match=r"query 7: .* 30,000 documents .* 16.9 GB .* at most 4,000 entries"):
         check_blocks(large, 4000)

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rankviz.common.arrays import BoolArray, FloatArray, IntArray
+from rankviz.common.errors import DataError
 from rankviz.datasets.types import RankingData
 
 CORRELATION = "Spearman correlation with the grade, within queries"
@@ -55,17 +56,18 @@ class Summary:
 
 def describe(data: RankingData) -> Summary:
     """Count the contents of a part; see :class:`Summary`."""
-    grades, counts = grade_counts(data)
-    pairs = _pairs(counts)
-    sizes = np.diff(data.ptr)
+    grades, counts = np.unique(data.y, return_counts=True)
+    sizes, pairs = np.diff(data.ptr), _pairs(data)
+    relevant = np.zeros(data.n_queries, np.bool_)
+    relevant[_queries(data)[data.y > 0]] = True
     distinct = _distinct_rows(data.X)
     return Summary(
         queries=data.n_queries,
         documents=data.n_documents,
         features=data.n_features,
-        grades=dict(zip(grades.tolist(), counts.sum(axis=0).tolist(), strict=True)),
+        grades=dict(zip(grades.tolist(), counts.tolist(), strict=True)),
         pairs=int(pairs.sum()),
-        queries_without_relevant=int((counts[:, grades > 0].sum(axis=1) == 0).sum()),
+        queries_without_relevant=int((~relevant).sum()),
         queries_without_pairs=int((pairs == 0).sum()),
         constant_features=tuple((np.flatnonzero(_constant(data.X)) + 1).tolist()),
         distinct_documents=distinct,
@@ -75,14 +77,29 @@ def describe(data: RankingData) -> Summary:
     )
 
 
+MOST_COUNTS = 1 << 24
+"""Most counts of documents by query and grade in a table, 128 MiB."""
+
+
 def query_table(data: RankingData) -> pd.DataFrame:
-    """Return one row per query: "query", "documents", "grade g" for every existing grade, and "pairs"."""
-    grades, counts = grade_counts(data)
-    table = pd.DataFrame({"query": data.query_labels, "documents": np.diff(data.ptr)})
-    for column, grade in enumerate(grades.tolist()):
-        table[f"grade {grade}"] = counts[:, column]
-    table["pairs"] = _pairs(counts)
-    return table
+    """Return one row per query: "query", "documents", "grade g" for every existing grade, and "pairs".
+
+    Raises `DataError` if there are more than `MOST_COUNTS` counts.
+    """
+    grades, code = np.unique(data.y, return_inverse=True)
+    shape = data.n_queries, len(grades)
+    if shape[0] * shape[1] > MOST_COUNTS:
+        raise DataError(
+            f"{shape[1]:,} different grades in {shape[0]:,} queries",
+            expected=f"at most {MOST_COUNTS:,} counts of documents by query and grade",
+            remedy="Put the grades into few groups, such as 0 to 4.",
+            path=data.name or None,
+        )
+    counts = np.bincount(_queries(data) * shape[1] + code, minlength=shape[0] * shape[1]).reshape(shape)
+    by_grade = pd.DataFrame(counts, columns=[f"grade {grade}" for grade in grades.tolist()])
+    by_grade.insert(0, "query", data.query_labels)
+    by_grade.insert(1, "documents", np.diff(data.ptr))
+    return by_grade.assign(pairs=_pairs(data))
 
 
 def queries_holding(share: float, pairs: Sequence[int] | IntArray) -> int:
@@ -141,18 +158,18 @@ def grade_correlation(data: RankingData) -> FloatArray:
     return out
 
 
-def grade_counts(data: RankingData) -> tuple[IntArray, IntArray]:
-    """Return existing grades, ascending (G,), and each query's number of documents per grade, (Q, G)."""
-    grades, codes = np.unique(data.y, return_inverse=True)
-    query = np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
-    cells = np.bincount(query * len(grades) + codes, minlength=data.n_queries * len(grades))
-    return grades, cells.reshape(data.n_queries, len(grades)).astype(np.int64)
+def _queries(data: RankingData) -> IntArray:
+    """Return the position of each document's query, (n,)."""
+    return np.repeat(np.arange(data.n_queries), np.diff(data.ptr))
 
 
-def _pairs(counts: IntArray) -> IntArray:
-    """Count preference pairs of each query, (n_q² − Σ_g n_qg²) / 2."""
-    out: IntArray = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) // 2
-    return out
+def _pairs(data: RankingData) -> IntArray:
+    """Count preference pairs of each query, (n_q² − Σ_g n_qg²) / 2, with any number of grades."""
+    order = np.lexsort((data.y, query := _queries(data)))
+    y, query, out = data.y[order], query[order], np.diff(data.ptr) ** 2
+    starts = np.flatnonzero(np.append(True, (y[1:] != y[:-1]) | (query[1:] != query[:-1])))[: len(y)]
+    np.subtract.at(out, query[starts], np.diff(np.append(starts, len(y))) ** 2)
+    return out // 2
 
 
 def _constant(X: FloatArray) -> BoolArray:

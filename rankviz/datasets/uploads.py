@@ -33,6 +33,8 @@ from rankviz.datasets.types import Fold
 from rankviz.datasets.upload_folders import Room, exclusive, hidden_folder, publish, room_to_write
 
 LIMITS = Limits()
+MOST_GRADES = 100
+"""Most different grades of a part: counts by query and grade, and a colour for each, are made of them."""
 _SHARE_OF_UNPACKING = 0.2  # for progress
 _LONGEST_NAME = 60
 _PROSE = re.compile(
@@ -240,6 +242,13 @@ def _checked(
         check = partial(cells.take, shown)
         read[part], note = read_with_note(path, share, called=shown, check=check, workers=1)
         notes += [] if note is None else [f"{note}."]
+        if (grades := len(np.unique(read[part].y))) > MOST_GRADES:
+            raise DataError(
+                f"{grades:,} different grades",
+                expected=f"at most {MOST_GRADES} in an upload",
+                remedy="Put the grades into few groups, such as 0 to 4, or use a data folder.",
+                path=shown,
+            )
     if WHOLE in read:
         test = cyclic_fold(read[WHOLE], 1).test
         return [*notes, _SPLIT], test.query_ids

@@ -25,7 +25,7 @@ from rankviz.common.errors import DataError
 from rankviz.common.memory import BUDGET_SHARE, free_memory, megabytes
 from rankviz.datasets.types import RankingData
 from rankviz.learning.losses import Loss, loss_of
-from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts, grade_codes
+from rankviz.learning.pairs import PLAIN, AllPairs, PairCosts
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +111,13 @@ def sides(y: IntArray) -> tuple[IntArray, IntArray]:
 
 def entries_by_query(y: IntArray, ptr: IntArray) -> IntArray:
     """Return r·c of each query's rectangle, (Q,), without making it (see `sides`)."""
-    counts = grade_codes(y, ptr).counts()
-    if counts.size == 0:
-        return np.zeros(len(ptr) - 1, np.int64)
-    there, size = counts > 0, counts.sum(axis=1)
-    each = np.arange(len(counts))
-    lowest = counts[each, there.argmax(axis=1)]
-    highest = counts[each, counts.shape[1] - 1 - there[:, ::-1].argmax(axis=1)]
-    return np.asarray((size - lowest) * (size - highest), np.int64)
+    entries, there = np.zeros(len(ptr) - 1, np.int64), np.flatnonzero(np.diff(ptr))
+    if len(there):
+        starts, sizes = ptr[there], np.diff(ptr)[there]
+        lowest, highest = (np.repeat(end.reduceat(y, starts), sizes) for end in (np.minimum, np.maximum))
+        sides_of = (np.add.reduceat(side, starts, dtype=np.int64) for side in (y > lowest, y < highest))
+        entries[there] = np.prod(list(sides_of), axis=0)
+    return entries
 
 
 ENTRY_BYTES = 75

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from rankviz.common.errors import DataError
 from rankviz.datasets import RankingData, make_data
 from rankviz.datasets.statistics import describe, feature_table, grade_correlation, query_table
 
@@ -97,3 +98,13 @@ def test_nothing_at_all_can_be_described():
     assert (got.queries, got.pairs, got.distinct_documents, got.documents_per_query) == (0, 0, 0, (0, 0.0, 0))
     assert len(query_table(empty)) == 0
     assert feature_table(empty)["correlation"].isna().all()
+
+
+def test_any_number_of_grades_can_be_described_but_not_put_into_a_table():
+    """Documents with a grade of their own each: a table of them would have n²/2 counts."""
+    n = 6000
+    data = RankingData.from_arrays(np.zeros((n, 1)), np.arange(n), np.repeat(np.arange(n // 2), 2))
+    got = describe(data)
+    assert (len(got.grades), got.pairs, got.queries_without_relevant) == (n, n // 2, 0)
+    with pytest.raises(DataError, match="6,000 different grades in 3,000 queries"):
+        query_table(data)

@@ -26,7 +26,7 @@ from rankviz.datasets.upload_folders import (
     uploads_folder,
     visitor_root,
 )
-from rankviz.datasets.uploads import accept, keep_fold
+from rankviz.datasets.uploads import MOST_GRADES, accept, keep_fold
 
 
 def assert_same_fold(got, expected) -> None:
@@ -326,3 +326,12 @@ def test_few_bytes_with_many_documents_are_refused(tmp_path):
         send(tmp_path, ("packed.txt.gz", sent), limits=limits)
     assert [one.name for one in tmp_path.iterdir()] == ["whole.txt"]
     assert Limits().roomy_documents < 2**21
+
+
+def test_few_bytes_with_very_many_grades_are_refused(tmp_path):
+    """Counts by query and grade of 60,000 documents, each with its own grade, would take 14 GB."""
+    lines = "".join(f"{grade} qid:{1 + grade // 2} 1:{grade}\n" for grade in range(MOST_GRADES + 1))
+    with pytest.raises(DataError, match=r"own.txt: 101 different grades.* at most 100 .*few groups"):
+        send(tmp_path / "root", ("own.txt", lines.encode()))
+    assert not find_datasets([tmp_path / "root"])
+    send(tmp_path / "root", ("own.txt", lines.replace("100 qid", "99 qid").encode()))
