@@ -135,6 +135,18 @@ def test_texts_of_views_fetch_and_link_nothing(text: str) -> None:
         assert not re.search(r"https:/|www\.|@\w", seen)
 
 
+@pytest.mark.parametrize("word", ["def", "gdef", "edef", "xdef", "let", "futurelet", "newcommand"])
+def test_formulas_of_views_define_no_macros(word: str) -> None:
+    """718 letters with macros in macros became 294,000 signs, for which a browser stood still."""
+    assert f"\\{word}" not in formatted(f"$\\{word}\\a{{xx}} \\a\\a$")
+    assert formatted(r"$\left(x\right) \definitely$") == r"$\left(x\right) \definitely$"
+
+
+def test_what_only_looks_like_a_formula_has_no_colours_or_icons() -> None:
+    shown = formatted(r"\$ :red-background[x] :material/verified: \$ and $f: a \to b$")
+    assert shown == r"\$ {:}red-background[x] {:}material/verified: \$ and $f: a \to b$"
+
+
 def test_texts_of_views_keep_emphasis_lists_and_formulas() -> None:
     assert formatted("*a* **b** $x_1$\n- c") == "*a* **b** $x_1$\n- c"
     assert formatted(r"$\sqrt[3]{x} \in f[0](1)$, $a<b$") == r"$\sqrt[3]{x} \in f[0]{}(1)$, $a\lt b$"

@@ -1,7 +1,9 @@
 """Sweep: what a design comes to, a study that fills in, what is chosen, and who may do what."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,7 @@ from runs_once import RunsOnce
 from streamlit.testing.v1 import AppTest
 
 from rankviz import RunSpec
+from rankviz.common.errors import SettingError
 from rankviz.metrics.evaluation import compared
 from rankviz.models.low_rank_settings import FACTORS
 from rankviz.models.methods import METHODS
@@ -273,6 +276,29 @@ def test_made_up_visitors_of_one_address_leave_runs_for_others(
     bounded(live_runs=100, live_runs_each=1, live_runs_address=60)
     assert "limit for one visitor is 1" in press(stopped, "sweep-Resume").warning[0].value
     assert run_store().studies.status(study_of(app)).asked == STOPPED
+
+
+def test_sweeps_that_start_in_the_same_moment_share_a_limit(
+    bounded: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded(live_runs_each=50)
+    monkeypatch.setattr(sweep_design, "visitor", lambda: "somebody")
+    monkeypatch.setattr(sweep_design, "address", lambda: "")
+    together = threading.Barrier(8)
+
+    def start(number: int) -> bool:
+        base = RunSpec("small", digest="0" * 32, gamma=1.0 + number)
+        specs = [base.but(C=1.0 + place) for place in range(20)]
+        together.wait()
+        try:
+            with sweep_design.room_for_runs(len(specs)):
+                run_store().studies.submit(Study("somebody", "a grid"), specs)
+        except SettingError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(start, range(8))) == 2
 
 
 def test_bounds_are_sentences(opened: Opener, bounded: Callable[..., None]) -> None:

@@ -33,16 +33,19 @@ def escaped(text: object) -> str:
 _FORMULA = re.compile(r"(\$[^$]+\$)")
 _LINKS = re.compile(r"[\[\]<>]|&(?=#?\w+;)")
 """Signs of links, pictures and HTML; an entity could stand for a letter of an address."""
-_IN_FORMULA = re.compile(r"\](?=[(\[:])|[<>]|&(?=#?\w+;)")
-_AS_TEX = {"]": "]{}", "<": r"\lt ", ">": r"\gt ", "&": "&#38;"}
+_IN_FORMULA = re.compile(r"\](?=[(\[:])|[<>]|&(?=#?\w+;)|:(?=[\w-]*[\[/])")
+_AS_TEX = {"]": "]{}", "<": r"\lt ", ">": r"\gt ", "&": "&#38;", ":": "{:}"}
+_MACROS = re.compile(r"\\(?=([gex]?def|(future)?let|(new|renew|provide)command)(?![a-zA-Z@]))")
+"""A short formula of macros becomes millions of signs, and the browser of a reader stands still."""
 
 
 def formatted(text: str) -> str:
     """Escape a visitor's Markdown: emphasis, lists and formulas stay; links, pictures and HTML do not.
 
-    In what may be a formula, signs become TeX: KaTeX knows no entities.
+    In what may be a formula, signs become TeX: KaTeX knows no entities. Formulas define no macros.
     """
-    broken = _ADDRESSES.sub(lambda found: found[0] + _JOINER, text)
+    broken = _MACROS.sub(lambda found: found[0] + _JOINER, text)
+    broken = _ADDRESSES.sub(lambda found: found[0] + _JOINER, broken)
     parts = _FORMULA.split(broken)
     parts[::2] = [_LINKS.sub(lambda found: f"&#{ord(found[0])};", part) for part in parts[::2]]
     parts[1::2] = [_IN_FORMULA.sub(lambda found: _AS_TEX[found[0]], part) for part in parts[1::2]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -268,28 +271,37 @@ def start_sweep(
 
     Raises `SettingError` if this visitor has too many unfinished runs.
     """
-    check_room(len(specs))
     execution = workers()
-    st.session_state[STUDY] = execution.submit(
-        Study(
-            owner=visitor(),
-            address=address(),
-            title=title,
-            kind=KIND,
-            design=design.to_dict() if choice is None else choice.beside(design),
-            roots=tuple(map(str, data_roots_of_visitor())),
-            threads=max(1, cores() // execution.workers),
-            place=place,
-        ),
-        specs,
+    study = Study(
+        owner=visitor(),
+        address=address(),
+        title=title,
+        kind=KIND,
+        design=design.to_dict() if choice is None else choice.beside(design),
+        roots=tuple(map(str, data_roots_of_visitor())),
+        threads=max(1, cores() // execution.workers),
+        place=place,
     )
+    with room_for_runs(len(specs)):
+        st.session_state[STUDY] = execution.submit(study, specs)
 
 
-def check_room(runs: int) -> None:
+_COUNTED = threading.Lock()
+"""Held from a count of unfinished runs until the new ones are counted too."""
+
+
+@contextmanager
+def room_for_runs(runs: int) -> Iterator[None]:
     """Limit unfinished runs of a visitor, of an address and of all, because sweeps of all take turns.
 
-    The last tenth is for those who have none.
+    The last tenth is for those who have none. Add the runs within the context: others wait meanwhile.
     """
+    with _COUNTED:
+        _check_room(runs)
+        yield
+
+
+def _check_room(runs: int) -> None:
     most, me, here = bounds(), visitor(), address()
     found = run_store().studies.unfinished()
     own = sum(number for owner, _, number in found if owner == me)

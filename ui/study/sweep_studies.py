@@ -37,7 +37,7 @@ from ui.shell.errors import errors_as_sentences
 from ui.shell.texts import escaped
 from ui.shell.visitors import visitor
 from ui.study import sweep_words as words
-from ui.study.sweep_design import KIND, STUDY, check_room, design_from
+from ui.study.sweep_design import KIND, STUDY, design_from, room_for_runs
 from ui.study.sweep_words import NO_SWEEP, NOT_MEASURED, at_work, cell_words, pace, time_left
 from ui.work.metrics import with_column
 from ui.work.place import cluster_line
@@ -362,8 +362,8 @@ def _buttons(status: StudyStatus) -> None:
 
 def _resume(runs: int, study: str, owner: str) -> None:
     """Continue a study of which so many runs are left, if there is room for them."""
-    check_room(runs)
-    run_store().studies.resume(study, owner)
+    with room_for_runs(runs):
+        run_store().studies.resume(study, owner)
 
 
 def _act(act: Callable[[str, str], None], study: str) -> None:
