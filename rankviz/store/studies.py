@@ -46,6 +46,7 @@ from rankviz.store.tables import (
     families,
     in_batches,
     members,
+    one_at_a_time,
     parse_object,
     parse_spec,
     parse_texts,
@@ -74,6 +75,7 @@ class Studies:
         wanted = check_specs(specs)
         needed = (ROW_BYTES + PLACE_BYTES + MARK_BYTES) * len(wanted) + len(study.title)
         with self._database.writing() as connection:
+            one_at_a_time(connection)  # PostgreSQL ends one of two that insert the same runs in another order
             make_room(connection, study.owner, needed, study.address)
             return insert_study(connection, study, wanted)
 

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,18 @@ def test_what_two_studies_want_is_made_once(
     save_all(store, other, made)
     assert states(store, first) == states(store, second) == {"done": 2}
     assert store.queue.take("w3") is None
+
+
+def test_sweeps_that_want_the_same_runs_at_once_refuse_each_other_nothing(
+    store: RunStore, base: RunSpec
+) -> None:
+    """Each begins where the other one ends, so each would wait for rows of the other."""
+    many = [base.but(C=1.0 + number) for number in range(1500)]
+    for _ in range(3):
+        with ThreadPoolExecutor(4) as pool:
+            for study in pool.map(partial(store.studies.submit, GRID), (many, many[::-1]) * 2):
+                store.studies.delete(study, GRID.owner)
+        many = [spec.but(C=spec.C + len(many)) for spec in many]
 
 
 def test_what_was_made_is_not_made_again(
