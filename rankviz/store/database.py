@@ -101,7 +101,7 @@ class Database:
     Attributes
     ----------
     notice : str
-        A sentence if a store of another version was set aside; "" otherwise.
+        A sentence if a store of another version was set aside, or its file was empty; "" otherwise.
 
     Raises `StoreOutOfReach` if it cannot be opened.
     """

@@ -270,10 +270,16 @@ workers = sa.Table(
 )
 
 
+EMPTIED = (
+    "The file of the database of runs had no bytes: all runs in it are gone. Who runs the app can put a copy "
+    "of it back."
+)
+
+
 def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | None = None) -> str:
     """Create the tables in an empty database, and set a store of another version aside; call `first` before.
 
-    Return a sentence on what was set aside; "" if nothing was. An SQLite file is renamed, and a new one
+    Return a sentence on what was set aside, or was empty; "" if nothing was. An SQLite file is renamed, and a new one
     begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on PostgreSQL,
     and for tables of another program.
     """
@@ -282,8 +288,11 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
     with _locked(file):
         if first is not None:
             first()
+        emptied = file is not None and file.is_file() and not file.stat().st_size
         if _create_tables(engine):
-            return ""
+            if emptied:
+                LOG.warning(EMPTIED)
+            return EMPTIED if emptied else ""
         if file is None:
             raise StoreOutOfReach(
                 f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that "

@@ -68,6 +68,19 @@ def test_a_file_that_is_no_database_is_said_and_kept(tmp_path: Path) -> None:
     assert file.read_bytes().startswith(b"nothing")
 
 
+def test_a_file_that_lost_all_its_bytes_is_said(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
+    file = tmp_path / "runs.sqlite"
+    store = RunStore(file)
+    assert store.database.notice == ""
+    store.records.keep(list(made.values())[:1], "me")
+    store.close()
+    os.truncate(file, 0)
+    again = RunStore(file)
+    assert "had no bytes: all runs in it are gone" in again.database.notice
+    assert not len(again.listing.seen_by("me"))
+    again.close()
+
+
 def test_a_folder_in_which_nothing_can_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreOutOfReach, match="cannot be opened"):
