@@ -279,9 +279,9 @@ EMPTIED = (
 def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | None = None) -> str:
     """Create the tables in an empty database, and set a store of another version aside; call `first` before.
 
-    Return a sentence on what was set aside, or was empty; "" if nothing was. An SQLite file is renamed, and a new one
-    begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on PostgreSQL,
-    and for tables of another program.
+    Return a sentence on what was set aside, or was empty; "" if nothing was. An SQLite file is renamed, and a
+    new one begins. Raises `StoreOutOfReach` for a file that another process uses, for another version on
+    PostgreSQL, and for tables of another program.
     """
     # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
     # Lock before the first connection: SQLite reports an I/O error if the file moves while it is opened.

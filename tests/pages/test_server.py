@@ -48,12 +48,14 @@ from ui.model import data_serving
 from ui.shell import server, visitors
 from ui.shell.assets import Assets
 from ui.shell.server import (
+    LONGEST_ADDRESS,
     MESSAGE_BYTES,
     MOST_FAULTS,
     MOST_FRAMES,
     MOST_NAMES,
     MOST_STATES,
     BoundedFrames,
+    BoundedHeads,
     FewFiles,
     Headers,
     PageMessages,
@@ -523,6 +525,7 @@ def test_messages_of_browsers_are_bounded() -> None:
     bound_messages()
     assert (ours.ws_max_size, smaller.ws_max_size) == (MESSAGE_BYTES, 5)
     assert ours.ws_protocol_class is BoundedFrames
+    assert ours.http_protocol_class is BoundedHeads
 
 
 class _Wire:
@@ -535,6 +538,8 @@ class _Wire:
 
     def abort(self) -> None:
         self.closed = True
+
+    close = abort
 
     def get_extra_info(self, name: str) -> Any:
         return None
@@ -564,6 +569,26 @@ def test_a_connection_with_very_many_small_frames_is_closed(frame: int, first: b
     before, after, answers = asyncio.run(closed_after())
     assert (before, after) == (False, True)
     assert answers <= MOST_FRAMES
+
+
+def test_a_connection_with_a_very_long_head_is_closed() -> None:
+    """uvicorn joins its pieces as long as they come."""
+
+    async def answers_to(*pieces: bytes) -> tuple[bool, bytes]:
+        uvicorn_config = uvicorn.Config(print)
+        uvicorn_config.load()
+        protocol, wire = BoundedHeads(uvicorn_config, ServerState(), {}), _Wire()
+        protocol.connection_made(wire)  # type: ignore[arg-type]
+        for piece in pieces:
+            protocol.data_received(piece)
+        return wire.closed, b"".join(wire.written)
+
+    begin, piece = b"GET /?a=" + LONGEST_ADDRESS * b"a" + b" HTTP/1.1\r\nhost: x\r\na: ", 1000 * b"a"
+    assert asyncio.run(answers_to(begin, *[piece] * 800)) == (False, b"")
+    closed, said = asyncio.run(answers_to(begin, *[piece] * 900))
+    assert closed
+    assert b"400" in said
+    assert b"too long" in said
 
 
 def test_sessions_kept_for_a_return_end_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_value
 from streamlit.runtime.state.session_state import Serialized, Value, WStates
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
@@ -556,17 +557,46 @@ MESSAGE_BYTES = 3 << 20
 """Largest message of a browser: states of its controls, and selections in figures."""
 
 
-def bound_messages() -> None:
-    """Bound messages and frames of browsers, for connections from now on; call it while the server starts.
+HEAD_BYTES = 1 << 20
+"""Largest head of a request: its address, of at most `LONGEST_ADDRESS`, and its headers."""
 
-    Streamlit takes 200 MB, as for its own messages: a few visitors who never end such a message would fill
-    the memory.
+
+def bound_messages() -> None:
+    """Bound messages, frames and heads of browsers, for connections from now on; call it at the start.
+
+    Streamlit takes messages of 200 MB, as for its own, and uvicorn heads without end: a few visitors who
+    never end theirs would fill the memory.
     """
     for found in gc.get_objects():
         if type(found) is uvicorn.Config:
+            if getattr(found, "http_protocol_class", None) is HttpToolsProtocol:
+                found.http_protocol_class = BoundedHeads
             found.ws_max_size = min(found.ws_max_size, MESSAGE_BYTES)
             if getattr(found, "ws_protocol_class", None) is WebSocketsSansIOProtocol:
                 found.ws_protocol_class = BoundedFrames
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """Closes a connection that sends a very long head."""
+
+    _in_head, _length = False, 0
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request, and count it if its head has not ended."""
+        super().data_received(data)
+        self._length += len(data) if self._in_head else 0
+        if self._length > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The address or the headers are too long.")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._in_head, self._length = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """End a head."""
+        self._in_head, self._length = False, 0
+        super().on_headers_complete()
 
 
 MOST_FRAMES, FRAMES_SECONDS, SLICE = 1000, 10.0, 8192
