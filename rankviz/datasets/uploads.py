@@ -33,7 +33,7 @@ from rankviz.datasets.types import Fold
 from rankviz.datasets.upload_folders import Room, exclusive, hidden_folder, publish, room_to_write
 
 LIMITS = Limits()
-MOST_GRADES = 100
+MOST_GRADES = 256
 """Most different grades of a part: counts by query and grade, and a colour for each, are made of them."""
 _SHARE_OF_UNPACKING = 0.2  # for progress
 _LONGEST_NAME = 60
