@@ -32,7 +32,13 @@ from rankviz.whatif.changes import (
     changed,
 )
 from rankviz.whatif.lookup import typed_documents
-from rankviz.whatif.outcomes import Outcome, WhatIf, changed_pairs, count_changed_pairs
+from rankviz.whatif.outcomes import (
+    Outcome,
+    WhatIf,
+    changed_pairs,
+    count_changed_pairs,
+    count_changed_pairs_of_query,
+)
 from rankviz.whatif.path import newton_path
 from rankviz.whatif.refits import refits_of
 
@@ -286,7 +292,11 @@ def test_turned_pairs_are_counted(
     assert found.wrong > 0
 
 
-def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, RankingData]) -> None:
+@pytest.mark.parametrize("block", [1, 7, 4_000_000])
+def test_the_pairs_of_a_query_that_turned(
+    block: int, ranked: tuple[np.ndarray, np.ndarray, RankingData], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankviz.whatif.outcomes._BLOCK", block)
     before, after, data = ranked
     own = data.query_slice(3)
     table = changed_pairs(before[own], after[own], data.y[own])
@@ -298,6 +308,9 @@ def test_the_pairs_of_a_query_that_turned(ranked: tuple[np.ndarray, np.ndarray, 
     assert (table["right"].sum(), (~table["right"]).sum()) == (counted.right, counted.wrong)
     change = (table["after"] - table["before"]).abs()
     assert change.is_monotonic_decreasing
+    assert len(table) > 3
+    assert changed_pairs(before[own], after[own], y, most=3).equals(table[:3])
+    assert count_changed_pairs_of_query(before[own], after[own], y) == counted
 
 
 def test_a_margin_of_rounding_is_a_tie() -> None:

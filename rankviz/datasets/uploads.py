@@ -29,12 +29,14 @@ from rankviz.datasets.group_files import ENDINGS, renumber_counted_queries
 from rankviz.datasets.letor import read_with_note, write_letor
 from rankviz.datasets.parts import DEFAULT_SPLIT_SEED, SUBSETS, check_shared_queries, cyclic_fold
 from rankviz.datasets.textfile import Progress, progress_within
-from rankviz.datasets.types import Fold
+from rankviz.datasets.types import Fold, RankingData
 from rankviz.datasets.upload_folders import Room, exclusive, hidden_folder, publish, room_to_write
 
 LIMITS = Limits()
 MOST_GRADES = 256
 """Most different grades of a part: counts by query and grade, and a colour for each, are made of them."""
+MOST_OF_QUERY = 3_000
+"""Most documents of a query: pages compare all its pairs."""
 _SHARE_OF_UNPACKING = 0.2  # for progress
 _LONGEST_NAME = 60
 _PROSE = re.compile(
@@ -242,18 +244,31 @@ def _checked(
         check = partial(cells.take, shown)
         read[part], note = read_with_note(path, share, called=shown, check=check, workers=1)
         notes += [] if note is None else [f"{note}."]
-        if (grades := len(np.unique(read[part].y))) > MOST_GRADES:
-            raise DataError(
-                f"{grades:,} different grades",
-                expected=f"at most {MOST_GRADES} in an upload",
-                remedy="Put the grades into few groups, such as 0 to 4, or use a data folder.",
-                path=shown,
-            )
+        _check_pairs(read[part], shown)
     if WHOLE in read:
         test = cyclic_fold(read[WHOLE], 1).test
         return [*notes, _SPLIT], test.query_ids
     check_shared_queries(renumber_counted_queries(read, files))
     return notes, read["test"].query_ids
+
+
+def _check_pairs(data: RankingData, shown: str) -> None:
+    """Raise `DataError` for very many grades, or documents of a query."""
+    grades, sizes = len(np.unique(data.y)), np.diff(data.ptr)
+    if grades > MOST_GRADES:
+        raise DataError(
+            f"{grades:,} different grades",
+            expected=f"at most {MOST_GRADES} in an upload",
+            remedy="Put the grades into few groups, such as 0 to 4, or use a data folder.",
+            path=shown,
+        )
+    if sizes.max(initial=0) > MOST_OF_QUERY:
+        raise DataError(
+            f"query {data.query_labels[int(sizes.argmax())]} has {sizes.max():,} documents",
+            expected=f"at most {MOST_OF_QUERY:,} of a query in an upload",
+            remedy="Check the query ids, or use a data folder.",
+            path=shown,
+        )
 
 
 def _folds_in_words(tested: Mapping[str, IntArray], folds: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ document, neither scores one left out. So differences come from the ranking alon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -214,33 +214,49 @@ def count_changed_pairs(before: FloatArray, after: FloatArray, data: RankingData
     return ChangedPairs(*(int(count) for count in counts))
 
 
-def changed_pairs(before: FloatArray, after: FloatArray, y: IntArray) -> pd.DataFrame:
+def count_changed_pairs_of_query(before: FloatArray, after: FloatArray, y: IntArray) -> ChangedPairs:
+    """Count the preference pairs of one query (n_q,) that two rankings order differently."""
+    return ChangedPairs(*(int(count) for count in _pair_counts(before, after, y)))
+
+
+def changed_pairs(
+    before: FloatArray, after: FloatArray, y: IntArray, most: int | None = None
+) -> pd.DataFrame:
     """Return the preference pairs of one query whose order changed, largest change of the margin first.
 
-    Columns winner, loser (positions in y), before, after (margins), right (True if in order now).
+    Columns winner, loser (positions in y), before, after (margins), right (True if in order now). `most` is
+    the largest number of rows.
     """
-    winner, loser = np.nonzero(y[:, None] > y[None, :])
-    table = pd.DataFrame(
-        {
-            "winner": winner,
-            "loser": loser,
-            "before": before[winner] - before[loser],
-            "after": after[winner] - after[loser],
-        }
-    )
-    table["right"] = table["after"] > _least_margin(after)
-    table = table[table["right"] != (table["before"] > _least_margin(before))]
-    size = (table["after"] - table["before"]).abs()
-    return table.loc[size.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+    table = _changed(before, after, y, slice(0, 0))
+    for some in _slices(len(y)):
+        table = pd.concat([table, _changed(before, after, y, some)], ignore_index=True)
+        size = (table["after"] - table["before"]).abs()
+        table = table.loc[size.sort_values(ascending=False, kind="stable").index[:most]]
+    return table.reset_index(drop=True)
+
+
+def _changed(before: FloatArray, after: FloatArray, y: IntArray, some: slice) -> pd.DataFrame:
+    """Return the pairs of some documents whose order changed, preferred ones in `some`."""
+    was, now = (scores[some, None] - scores[None, :] > _least_margin(scores) for scores in (before, after))
+    winner, loser = np.nonzero((y[some, None] > y[None, :]) & (was != now))
+    right = now[winner, loser]
+    winner += some.start
+    margins = [scores[winner] - scores[loser] for scores in (before, after)]
+    columns = {"winner": winner, "loser": loser, "before": margins[0], "after": margins[1], "right": right}
+    return pd.DataFrame(columns)
+
+
+def _slices(n: int) -> Iterator[slice]:
+    """Return slices of n documents with at most `_BLOCK` combinations with all."""
+    step = max(1, _BLOCK // max(n, 1))
+    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def _pair_counts(before: FloatArray, after: FloatArray, y: IntArray) -> IntArray:
     """Count the pairs of one query that became right, that became wrong, and all pairs."""
     found = np.zeros(3, np.int64)
     both = [(scores, scores + _least_margin(scores)) for scores in (before, after)]
-    step = max(1, _BLOCK // max(len(y), 1))
-    for start in range(0, len(y), step):
-        some = slice(start, start + step)
+    for some in _slices(len(y)):
         pair = y[some, None] > y[None, :]
         was, now = (scores[some, None] > least[None, :] for scores, least in both)
         found += [np.sum(pair & now & ~was), np.sum(pair & was & ~now), np.sum(pair)]

@@ -121,6 +121,14 @@ def test_before_any_change_the_list_is_as_it_was_and_a_query_may_count_more(open
     assert not button(app, "what-if-undo").disabled
 
 
+def test_pairs_of_a_very_long_query_are_not_compared(
+    open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words(open_page("what_if", m=50, changes="w_t0_100")).count("not counted") == 0
+    monkeypatch.setattr(what_if, "MOST_PAIRS", 10)
+    assert words(open_page("what_if", m=50, changes="w_t0_100")).count("not counted") == 3
+
+
 def test_the_weight_shown_is_that_of_the_query(open_page: Opener) -> None:
     app = open_page("what_if", m=10, changes="w_t0_100")
     shown = []

@@ -25,7 +25,15 @@ from rankviz.runs.record import RunRecord
 from rankviz.runs.spec import RunSpec
 from rankviz.whatif.changes import GRADE_RULE, Change, QueryWeighed
 from rankviz.whatif.lookup import index_of_query
-from rankviz.whatif.outcomes import PARTS, ChangedPairs, Outcome, by_query, changed_pairs, count_changed_pairs
+from rankviz.whatif.outcomes import (
+    PARTS,
+    ChangedPairs,
+    Outcome,
+    by_query,
+    changed_pairs,
+    count_changed_pairs,
+    count_changed_pairs_of_query,
+)
 from ui.controls.feature_names import with_names
 from ui.controls.widgets import Bound, metric_menu
 from ui.model import what_if_change_list as change_list
@@ -49,6 +57,8 @@ from ui.work.runs import recall, take_turns
 
 MOST_PAIRS = 2e8
 """Largest number of document pairs searched for changed order: about a second."""
+MOST_LISTED = 1000
+"""Largest number of changed pairs in the table."""
 _NAMES = {"train": "training", "vali": "validation"}
 LIST = "ranked"
 MOST_SECONDS = 20.0
@@ -76,9 +86,13 @@ def effects_table(outcome: Outcome, part: str, query: Any, metric: str) -> str:
     own = data.query_slice(index_of_query(data, query))
     row = outcome.per_query(part, metric).iloc[index_of_query(data, query)]
     old, new = float(row["old"]), float(row["new"])
-    turned = _turned_of(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    turned = words.NOT_COUNTED
+    if few_pairs(data.y[own]):
+        turned = _turned(
+            count_changed_pairs_of_query(outcome.old[part][own], outcome.new[part][own], data.y[own])
+        )
     change = with_minus(new - old, "+.3f") if abs(row["difference"]) > 0 else "none"
-    rows = [("this query", metric_in_words(new), change, _turned(turned))]
+    rows = [("this query", metric_in_words(new), change, turned)]
     rows += [_row(outcome, name, metric) for name in PARTS]
     head = f"| queries | {metric} | change [95 %] | pairs |\n|:--|:--|:--|:--|"
     return "\n".join([head, *("| " + " | ".join(row) + " |" for row in rows)])
@@ -88,7 +102,7 @@ def turned_in_words(outcome: Outcome, part: str, query: Any) -> pd.DataFrame:
     """Return a query's pairs with changed order: the preferred document, the other, and the new state."""
     data = outcome.fold.parts[part]
     own = data.query_slice(index_of_query(data, query))
-    found = changed_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own])
+    found = changed_pairs(outcome.old[part][own], outcome.new[part][own], data.y[own], MOST_LISTED)
     names, numbers = names_by_number(data, query), data.rows[own].tolist()
     called = [
         f"{names[number]} ({grade})" for number, grade in zip(numbers, data.y[own].tolist(), strict=True)
@@ -115,15 +129,14 @@ def _row(outcome: Outcome, part: str, metric: str) -> tuple[str, str, str, str]:
     data = outcome.fold.parts[part]
     few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
     turned = (
-        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else "not counted"
+        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else words.NOT_COUNTED
     )
     return _NAMES[part], f"{outcome.per_query(part, metric)['new'].mean():.3f}", change, turned
 
 
-def _turned_of(old: FloatArray, new: FloatArray, y: IntArray) -> ChangedPairs:
-    found = changed_pairs(old, new, y)
-    right = int(found["right"].sum())
-    return ChangedPairs(right, len(found) - right, int((y[:, None] > y[None, :]).sum()))
+def few_pairs(y: IntArray) -> bool:
+    """Return True if the pairs of a query with grades y can be compared at once."""
+    return float(len(y)) ** 2 <= MOST_PAIRS
 
 
 def _turned(found: ChangedPairs) -> str:
@@ -356,4 +369,11 @@ def _pairs(page: Page, outcome: Outcome) -> None:
     box = st.expander("Changed pairs of this query", key="what-if-turned", on_change="rerun")
     if box.open:
         with box:
-            show_table(turned_in_words(outcome, page.part, page.query), hide_index=True)
+            data = outcome.fold.parts[page.part]
+            if not few_pairs(data.y[data.query_slice(index_of_query(data, page.query))]):
+                st.markdown(words.TOO_MANY_PAIRS)
+                return
+            table = turned_in_words(outcome, page.part, page.query)
+            show_table(table, hide_index=True)
+            if len(table) == MOST_LISTED:
+                st.caption(words.LARGEST_PAIRS.format(most=MOST_LISTED))

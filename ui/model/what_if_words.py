@@ -28,6 +28,9 @@ from rankviz.whatif.lookup import index_of_document, place_of_query
 from ui.model.what_if_lists import Lists, names_by_number
 from ui.shell.texts import escaped
 
+NOT_COUNTED = "not counted"
+TOO_MANY_PAIRS = "This query has too many pairs to compare them one by one."
+LARGEST_PAIRS = "The {most:,} pairs whose margin changed most."
 WEIGHT_HELP = "Multiplies its pairs."
 TYPED_HELP = "One document per line, LETOR text or numbers; values are normalised."
 TOO_LONG = "The changes are too long for a link ({long:,} of {longest:,} letters): save the program."
