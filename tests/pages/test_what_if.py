@@ -37,6 +37,7 @@ from rankviz.whatif.changes import (
     next_document,
 )
 from rankviz.whatif.outcomes import WhatIf
+from ui.model import what_if
 from ui.model.what_if_change_list import (
     LONGEST,
     Line,
