@@ -221,7 +221,7 @@ def _of_same_address(root: Path) -> list[Path]:
 
 def _address_of(folder: Path) -> str:
     with suppress(OSError):
-        return (folder / ADDRESS).read_text(encoding="ascii")
+        return (folder / ADDRESS).read_text(encoding="ascii", errors="replace")
     return ""
 
 

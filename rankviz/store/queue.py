@@ -238,6 +238,22 @@ class Queue:
             requeue_unfinished(connection, [lease.family])
 
 
+def free_awaited(connection: Connection, study: str) -> None:
+    """Queue the runs of a new job that families of others hold, but do not make now.
+
+    Otherwise it would wait for all runs of these families. A worker that comes to such a run makes it too.
+    """
+    held = (
+        select(runs.c.id, runs.c.digest, families.c.progress)
+        .join(members, members.c.run == runs.c.id)
+        .join(families, families.c.id == runs.c.family)
+        .where(members.c.study == study, runs.c.state == LEASED, families.c.study != study)
+    )
+    rows = connection.execute(held).all()
+    free = [row.id for row in rows if parse_object(row.progress).get("digest") != row.digest]
+    connection.execute(update(runs).where(runs.c.id.in_(free)).values(state=QUEUED, family=None))
+
+
 def report(connection: Connection, lease: LeasedFamily, news: Mapping[str, Any]) -> bool:
     """Renew a lease and record its progress; return False if another worker holds the family."""
     held = connection.execute(
@@ -311,8 +327,9 @@ def _last_served(connection: Connection, place: str) -> tuple[dict[str, float], 
         .group_by(studies.c.address, studies.c.owner)
         .order_by(latest)  # later ones replace earlier ones below
     )
-    rows = connection.execute(asked).all()
-    return {row.address: row.latest for row in rows}, {row.owner: row.latest for row in rows}
+    rows, now = connection.execute(asked).all(), time.time()  # the clock may have been ahead
+    served = [(row.address, row.owner, min(row.latest, now)) for row in rows]
+    return {place: at for place, _, at in served}, {owner: at for _, owner, at in served}
 
 
 def _longest_waiting() -> ColumnElement[Any]:

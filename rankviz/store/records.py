@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, select, update
 
 from rankviz.common.errors import DataError, SettingError
-from rankviz.runs.record import RunRecord
+from rankviz.runs.record import RunRecord, check_record
 from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.room import (
@@ -57,9 +57,10 @@ class Records:
         """Save the record of a requested run; return False if another worker was faster.
 
         `report` writes in the same transaction, such as the name of the worker's next run. If an owner is
-        given, room is made for them: raises `StoreError` and saves nothing if there is none.
+        given, room is made for them: raises `StoreError` and saves nothing if there is none. Raises
+        `SettingError` for a record that could not be read again.
         """
-        content = record.to_bytes()
+        content = _content_of(record)
         with self._database.writing() as connection:
             report(connection)
             saved = _save(connection, record, content)
@@ -70,10 +71,13 @@ class Records:
     def keep(self, found: Iterable[RunRecord], owner: str, address: str = "") -> int:
         """Save records that nobody requested, as this visitor's runs; return the number of new ones.
 
-        Specs without the digest of their data are left out. `address` is as in `Study`. Raises `StoreError`
-        if there is no room.
+        Specs without the digest of their data are left out, and records that could not be read again.
+        `address` is as in `Study`. Raises `StoreError` if there is no room.
         """
-        made = {record.spec: (record, record.to_bytes()) for record in found if record.spec.digest}
+        made = dict[RunSpec, tuple[RunRecord, bytes]]()
+        for record in found:
+            with suppress(SettingError):
+                made |= {record.spec: (record, _content_of(record))} if record.spec.digest else {}
         again = self._unreadable & made.keys()
         with self._database.writing() as connection:
             discard_unreadable(connection, list(again))
@@ -201,8 +205,21 @@ def _save(connection: Connection, record: RunRecord, content: bytes) -> bool:
     ).scalar()
     if made is None:
         return False
-    connection.execute(insert(records).values(run=made, content=content))
+    kept = insert_with_conflict(connection, records).values(run=made, content=content)
+    # a damaged number can make a record that of a run without one
+    connection.execute(kept.on_conflict_do_update(index_elements=[records.c.run], set_={"content": content}))
     return True
+
+
+def _content_of(record: RunRecord) -> bytes:
+    """Return the bytes of a record. Raises `SettingError` for one that could not be read again."""
+    try:
+        check_record(record)
+    except ValueError as error:
+        raise SettingError(
+            f"The run has numbers that no record may have: {error}. Choose less extreme settings."
+        ) from error
+    return record.to_bytes()
 
 
 def figures_of(record: RunRecord) -> dict[str, Any]:

@@ -214,6 +214,8 @@ class WatchedStatus:
         Seconds since 1970.
     stopping : bool
         A stop was requested, but it has not ended yet.
+    address : str
+        Its visitor's network address, "" if unknown.
     """
 
     id: str
@@ -229,6 +231,7 @@ class WatchedStatus:
     stopping: bool = False
     failed: tuple[int, ...] = ()
     place: str = HERE
+    address: str = ""
 
     @property
     def live(self) -> bool:
@@ -265,14 +268,15 @@ class WatchedStatus:
         """Finished share of the job, with the stages of current runs."""
         return min(1.0, (len(self.finished) + self.under_way(self.specs)) / max(self.total, 1))
 
-    def makes_soon(self, wanted: Collection[RunSpec]) -> bool:
+    def makes_soon(self, wanted: Collection[RunSpec], address: str) -> bool:
         """Return True if it makes all of these now, or they and at most `MOST_OTHERS` times as many others.
 
-        So nobody waits for hundreds of runs of somebody else.
+        So nobody waits for hundreds of runs of somebody else. A job that waits counts only for visitors of
+        its address: addresses take turns.
         """
         left = self.total - len(self.finished) - len(self.failed)
         now = {self.specs[one["index"]] for one in self.news}
-        few = left <= (1 + MOST_OTHERS) * len(wanted)
+        few = left <= (1 + MOST_OTHERS) * len(wanted) and (self.state == "running" or address == self.address)
         return now.issuperset(wanted) or (few and set(self.specs).issuperset(wanted))
 
     def under_way(self, specs: Collection[RunSpec]) -> float:

@@ -31,6 +31,7 @@ from rankviz.runs.spec import RunSpec
 from rankviz.store.database import Database
 from rankviz.store.environment import default_folder
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.queue import free_awaited
 from rankviz.store.records import discard_unreadable
 from rankviz.store.room import forget_studies, make_room
 from rankviz.store.studies import check_specs, insert_study
@@ -49,7 +50,16 @@ from rankviz.store.study import (
     Study,
     WatchedStatus,
 )
-from rankviz.store.tables import families, members, one_at_a_time, parse_object, rows_among, runs, studies
+from rankviz.store.tables import (
+    families,
+    is_spec_of,
+    members,
+    one_at_a_time,
+    parse_object,
+    rows_among,
+    runs,
+    studies,
+)
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -126,13 +136,14 @@ class WatchedStudies:
         )
         with self._database.writing() as connection:
             one_at_a_time(connection)  # else two visitors could both pass the checks below
-            if share and (found := _study_making(connection, wanted)) is not None:
+            if share and (found := _study_making(connection, wanted, address)) is not None:
                 return found, False
             job = replace(job, seconds=_seconds_of(connection, owner, address, most))
             make_room(connection, owner, address=address)
             _forget_oldest(connection, owner, most)
             discard_unreadable(connection, wanted)
             job_id = insert_study(connection, job, wanted)
+            free_awaited(connection, job_id)
         self._execution.maintain()
         return job_id, True
 
@@ -186,8 +197,8 @@ class WatchedStudies:
         return statuses(self._database, which, self._execution.workers, self._trouble)
 
 
-def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | None:
-    """Return a running job that makes all of these runs soon, None if there is none."""
+def _study_making(connection: Connection, wanted: Sequence[RunSpec], address: str) -> str | None:
+    """Return a job that makes all of these runs soon for somebody at this address, None if there is none."""
     shared = _sharing(connection, wanted)
     asked = select(studies.c.id).where(
         is_unfinished(), studies.c.asked == RUNNING, studies.c.kind == JOB, studies.c.deleted.is_(None)
@@ -196,7 +207,7 @@ def _study_making(connection: Connection, wanted: Sequence[RunSpec]) -> str | No
     all_of_them = [study for study, number in shared.items() if number == len(wanted)]
     live = [row.id for row in rows_among(connection, asked, studies.c.id, all_of_them)]
     found = _statuses_in(connection, studies.c.id.in_(live))
-    return next((status.id for status in found if status.makes_soon(wanted)), None)
+    return next((status.id for status in found if status.makes_soon(wanted, address)), None)
 
 
 def _sharing(connection: Connection, wanted: Sequence[RunSpec]) -> Counter[str]:
@@ -280,11 +291,22 @@ def _statuses_in(
     busy = Counter(connection.execute(asked.where(families.c.worker.is_not(None))).scalars())
     full = {place: busy[place] >= (workers if place == HERE else 1) for place in PLACES}
     crowded = {row.id: full[row.place] for row in rows}  # fails for a damaged place: it is mended
+    read = {row.id: _specs(tuple(member.spec for member in found[row.id])) for row in rows}
+    for row in rows:
+        if not read[row.id] and connection.dialect.name == "sqlite":
+            _require_sound(found[row.id])
     return [
-        _status(row, specs, found[row.id], making, crowded[row.id], trouble)
+        _status(row, read[row.id], found[row.id], making, crowded[row.id], trouble)
         for row in rows
-        if (specs := _specs(tuple(member.spec for member in found[row.id])))
+        if read[row.id]
     ]
+
+
+def _require_sound(own: Iterable[Any]) -> None:
+    """Raise ValueError for a damaged spec, whose row is then mended; others are of another version."""
+    for member in own:
+        if not is_spec_of(member.spec, member.digest):
+            raise ValueError(f"the spec of run {member.digest} is damaged")
 
 
 def is_unfinished() -> ColumnElement[bool]:
@@ -311,6 +333,7 @@ def _status(
     return WatchedStatus(
         id=row.id,
         owner=row.owner,
+        address=row.address,
         title=row.title,
         state=state,
         reason=reason,

@@ -17,6 +17,7 @@ from rankviz.datasets import DataError, find_datasets
 from rankviz.datasets.archives import Upload
 from rankviz.datasets.synthetic import Recipe
 from rankviz.datasets.upload_folders import (
+    ADDRESS,
     LOCK,
     folder_bytes,
     publish,
@@ -72,6 +73,14 @@ def test_made_up_visitors_of_one_address_leave_room_for_others(bounded: Bounded)
     record_address(visitor_root("honest"), "elsewhere")
     for visitor in ("honest", "of an unknown address"):
         send(visitor_root(visitor), ("own.txt", WHOLE))
+
+
+def test_a_damaged_address_refuses_nobody(bounded: Bounded) -> None:
+    bounded(upload_bytes_address=3 * SMALL)
+    for visitor in ("damaged", "honest"):
+        record_address(visitor_root(visitor), "here")
+    (visitor_root("damaged").parent / ADDRESS).write_bytes(b"h\xe3re")
+    send(visitor_root("honest"), ("own.txt", WHOLE))
 
 
 def test_the_last_tenth_is_for_visitors_and_addresses_who_have_little(bounded: Bounded) -> None:

@@ -15,6 +15,7 @@ from rankviz.datasets import load_demo
 from rankviz.store import StoreOutOfReach, Study
 from rankviz.store.database import UNSOUND
 from rankviz.store.execution import LocalWorkers
+from rankviz.store.records import Records
 from rankviz.store.tables import records
 from ui.shell.visitors import COOKIE
 from ui.work import run_store
@@ -95,6 +96,21 @@ def test_a_file_is_checked_every_ten_minutes_and_each_minute_if_it_is_not_sound(
             now[0] += 60.0
         assert sum(False in args for args in checks) == number
     assert len(purges) == 1
+
+
+def test_a_fault_ends_no_storage_of_others(monkeypatch: pytest.MonkeyPatch, faults: list[str]) -> None:
+    """All records are stored in one thread."""
+    record, kept = execute(SPEC, fold=load_demo(1)), run_store.Keeper()
+    with monkeypatch.context() as broken:
+        broken.setattr(Records, "keep", lambda *_: 1 / 0)
+        kept.keep("me", [record])
+        kept.wait()
+    assert "A fault" in kept.why
+    assert "ZeroDivisionError" in faults.pop()
+    kept.keep("you", [record])
+    kept.wait()
+    assert kept.why == ""
+    assert list(run_store.run_store().listing.seen_by("you").index) == [record.spec.hash]
 
 
 def test_a_record_that_is_damaged_is_made_again_and_kept(open_page: Opener) -> None:

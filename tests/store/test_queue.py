@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,9 @@ from rankviz import RunRecord, RunSpec
 from rankviz.common.processes import ProcessId
 from rankviz.store import RunStore, Study
 from rankviz.store.family_runner import FamilyRunner
-from rankviz.store.queue import LeasedFamily, next_family
+from rankviz.store.queue import LeasedFamily, _last_served, next_family
 from rankviz.store.study import HERE
-from rankviz.store.tables import studies, workers
+from rankviz.store.tables import families, studies, workers
 
 pytestmark = BOTH
 
@@ -291,6 +292,21 @@ def test_who_has_not_been_served_for_longest_goes_before_older_jobs(store: RunSt
         held.append(take_lease(store, f"w{number % 2 + 1}"))
     turns = [f"made up {number}" for number in (0, 1, 2, 3, 0, 1, 2, 3)]
     assert [*order, *map(finish, held)] == [*turns[:2], "new", *turns[2:4], "new", *turns[4:]]
+
+
+def test_who_was_served_while_the_clock_was_ahead_is_served_now(store: RunStore, base: RunSpec) -> None:
+    early = store.studies.submit(Study("early", "one", address="a"), [base.but(C=1.0), base.but(C=2.0)])
+    lease = take_lease(store, "w")
+    with store.database.writing() as connection:
+        connection.execute(update(families).where(families.c.study == early).values(since=time.time() + 1e6))
+    store.queue.release(lease)
+    store.studies.submit(Study("other", "two", address="b"), [base.but(C=3.0, feature_map="linear")])
+    with store.database.writing() as connection:
+        connection.execute(update(families).where(families.c.study != early).values(since=time.time() - 1))
+    assert take_lease(store, "w").owner == "other"
+    with store.database.reading() as connection:
+        served, _ = _last_served(connection, HERE)
+    assert served["a"] <= time.time()
 
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)

@@ -51,6 +51,31 @@ def test_a_record_of_another_run_is_not_found_and_is_made_again(
     assert list(store.records.find([first])) == [first]
 
 
+def test_a_record_that_could_not_be_read_again_is_not_stored(
+    store: RunStore, made: dict[RunSpec, RunRecord]
+) -> None:
+    """Extreme settings can give numbers beyond float64; such a run would seem done, and be made again."""
+    first, second, *_ = made.values()
+    extreme = replace(first, weights=np.full_like(first.weights, np.inf))
+    assert store.records.keep([extreme, second], "me") == 1
+    assert list(store.listing.seen_by("me").index) == [second.spec.hash]
+    store.studies.submit(GRID, [first.spec])
+    with pytest.raises(SettingError, match=r"weights are .* expected finite .* less extreme settings"):
+        store.records.save(extreme)
+
+
+def test_the_record_of_a_damaged_number_is_replaced(store: RunStore, made: dict[RunSpec, RunRecord]) -> None:
+    """Its row would keep the record of the run that has that number now from being stored."""
+    first, second, *_ = made
+    store.records.keep([made[first]], "me")
+    store.studies.submit(GRID, [second])
+    with store.database.writing() as connection:
+        number = connection.execute(select(runs.c.id).where(runs.c.digest == second.hash)).scalar()
+        connection.execute(update(records).values(run=number))
+    assert store.records.keep([made[second]], "me") == 1
+    assert list(store.records.find([second])) == [second]
+
+
 def test_a_record_that_cannot_be_read_is_as_good_as_none(
     store: RunStore, made: dict[RunSpec, RunRecord]
 ) -> None:

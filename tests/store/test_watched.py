@@ -5,12 +5,13 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest_jobs import FOLD, MANY, SPEC, ended, states, wait_for
-from conftest_store import BOTH, end_of_lease, take_lease
+from conftest_store import BOTH, GRID, end_of_lease, take_lease
 from sqlalchemy import event, text
 
 from rankviz import RunRecord, RunSpec, execute
@@ -336,6 +337,46 @@ def test_nobody_waits_for_hundreds_of_runs_of_somebody_else(
     assert join(others[9]) == large, "it is made now"
 
 
+@BOTH
+@pytest.mark.usefixtures("nobody")
+def test_a_job_that_waits_is_joined_only_from_its_address(
+    jobs: WatchedStudies, specs: list[RunSpec], store: RunStore
+) -> None:
+    """Addresses take turns, and the job of an address that has many comes late."""
+    jobs.submit([specs[-1].but(C=7.0)], owner="z", title="before")
+    busy = take_lease(store, "w")
+    ask = partial(jobs.join, specs[:1], title="a run")
+    first, _ = ask(owner="a", address="one place")
+    assert ask(owner="b", address="one place") == (first, False)
+    other, new = ask(owner="c", address="another place")
+    assert new
+    waits = jobs.status(first)
+    assert waits.makes_soon(specs[:1], "one place")
+    assert not waits.makes_soon(specs[:1], "another place")
+    store.queue.release(busy, "it is over")
+    lease = take_lease(store, "w")
+    store.queue.renew(lease, {"digest": specs[0].hash})
+    assert ask(owner="d", address="a third place")[0] in (first, other), "it is made now"
+
+
+@BOTH
+@pytest.mark.usefixtures("nobody")
+def test_a_job_waits_for_no_other_runs_of_a_family_that_a_worker_has(
+    jobs: WatchedStudies, specs: list[RunSpec], store: RunStore
+) -> None:
+    """It has its own family, which another worker takes; only a run that is made now is left there."""
+    store.studies.submit(GRID, specs[:3])
+    lease = take_lease(store, "w1")
+    assert len(lease.specs) == 3
+    store.queue.renew(lease, {"digest": lease.specs[0].hash})
+    job = jobs.submit(lease.specs[:1] + lease.specs[2:], owner="you", title="one run")
+    awaited = take_lease(store, "w2")
+    assert (awaited.study, awaited.specs) == (job, lease.specs[2:])
+    store.studies.stop(lease.study, GRID.owner)
+    assert store.queue.renew(lease, {"digest": lease.specs[0].hash}), "the job waits for its first run"
+    assert not store.queue.must_yield(awaited)
+
+
 def test_what_cannot_be_made_fails_with_its_reason_and_the_rest_is_made(
     jobs: WatchedStudies, submit: Submit
 ) -> None:
@@ -597,10 +638,10 @@ def test_what_cannot_be_read_stops_nobody_else(
         FamilyRunner(store).make(lease)
     assert ended(jobs, other).state == "finished"
     assert len(jobs.of("you")) == 1
-    assert jobs.live() == [status for status in jobs.of("me") if status.live]
     if place == "runs.spec":
         with pytest.raises(StoreOutOfReach, match="1 row of runs removed"):
-            store.listing.every()
+            jobs.of("me")
+    assert jobs.live() == [status for status in jobs.of("me") if status.live]
     store.listing.every()
     if place == "runs.spec":
         with pytest.raises(NoSuchStudy):

@@ -361,7 +361,7 @@ def _job_for(missing: list[RunSpec], named: WatchedStatus | None) -> WatchedStat
     with suppress(StoreError):  # if the store is out of reach, short runs are still made
         live = jobs().live(missing)
     own = [job for job in live if job.owner == visitor() and wanted & set(job.specs)]
-    others = [job for job in live if job.makes_soon(wanted)]
+    others = [job for job in live if job.makes_soon(wanted, address())]
     return next(iter((*reversed(own), *others)), None)
 
 

@@ -7,6 +7,7 @@ without it, and pages about its contents explain why.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -23,6 +24,8 @@ from rankviz.store.execution import LocalWorkers
 from rankviz.store.room import purge
 from ui.shell.texts import escaped
 
+LOG = logging.getLogger("rankviz.app")
+
 MOST_PENDING = 2000
 """Largest number of records that wait for storage; further ones are dropped, for example if the disk stays
 full."""
@@ -37,6 +40,8 @@ UNSOUND_SECONDS = 60.0
 MOST_SEEN = 100_000
 """Largest number of records remembered as handed over."""
 
+
+NOT_STORED = "A fault kept runs from being stored. Who runs the app finds it in the log."
 
 _opened: list[LocalWorkers] = []
 """The store with its workers, once it could be opened; failures are retried."""
@@ -154,8 +159,10 @@ class Keeper:
             new = [record for digest, record in digests.items() if digest not in made]
             store.keep(new, owner, address)
             self.why = ""
-        except StoreError as error:
-            self.why = str(error)
+        except Exception as error:  # else the thread would end, and nobody's runs were stored any more
+            if not isinstance(error, StoreError):
+                LOG.exception("Runs could not be stored.")
+            self.why = str(error) if isinstance(error, StoreError) else NOT_STORED
             self._seen -= {(owner, record.spec) for record in records}  # they are stored at the next request
 
 
