@@ -13,12 +13,14 @@ import math
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Semaphore
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
@@ -110,11 +112,13 @@ class Database:
         self._url = _parsed(default_url() if url is None else os.fspath(url))
         self.kind = KINDS[self._url.get_backend_name()]
         self._log = self.file and self.file.with_name(f"{self.file.name}-wal")
+        self._index = self.file and self.file.with_name(f"{self.file.name}-shm")
         self._open = dict[sqlite3.Connection, "tuple[int, int] | None"]()  # with its log
         self._lost, self._all_saved, self._wait_until = False, True, math.inf
         self.engine = self._opened()
         self.notice = ""
         self._logged, self._held = cast("tuple[int, int] | None", None), cast("int | None", None)
+        self._indexed = cast("tuple[int, int] | None", None)
         self._mended, self._found, self._mending_lock = -math.inf, "", Lock()
         self._writers = Semaphore(WRITERS)
         self._away, self._away_until = "", -math.inf
@@ -268,12 +272,14 @@ class Database:
         if self.file is None or self._log is None:
             return
         log, replaced = _identity(self._log), _identity(self.file) != self._here
-        if not replaced and log == self._logged:
+        if not replaced and log == self._logged and not self._index_lost():
             return
         with self._following:  # looks again: another thread may have done it
             log, replaced = _identity(self._log), _identity(self.file) != self._here
             self._lost |= any(theirs != log for theirs in list(self._open.values()))
             if log and not replaced and not self._lost:
+                if log == self._logged and self._index_lost():
+                    self._leave_index()
                 self._hold_log()
             elif self._logged or replaced or self._lost:
                 # one was moved away: what follows would go into a file without a name, or without tables
@@ -287,6 +293,24 @@ class Database:
                 self._here, self._lost = _identity(self.file), False
                 if replaced:
                     self._tell(REPLACED)
+
+    def _index_lost(self) -> bool:
+        """Return True if the index of the log that connections share is gone, or another one is there."""
+        return self._indexed is not None and _identity(self._index) != self._indexed
+
+    def _leave_index(self) -> None:
+        """Close all connections to an index that is gone: others do not see what these write.
+
+        The last one that closes would remove the log, with what only others know of. So another process has
+        the file open meanwhile.
+        """
+        holding = [sys.executable, "-I", "-c", _HOLD, f"{cast(Path, self.file).as_uri()}?mode=rw"]
+        with subprocess.Popen(holding, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            cast("IO[bytes]", other.stdout).readline()
+            self._end_generation()
+            with contextlib.closing(self.engine.raw_connection()):  # to the new index
+                other.communicate()
+        self._tell(INDEX_LOST)
 
     def _end_generation(self) -> None:
         """Close all connections, also used ones once they return. Wait for other programs if the log is lost.
@@ -335,10 +359,10 @@ class Database:
         with contextlib.suppress(OSError):  # it may be gone by now
             self._held = os.open(str(self._log), os.O_RDONLY)
             found = os.fstat(self._held)
-            self._logged = found.st_dev, found.st_ino
+            self._logged, self._indexed = (found.st_dev, found.st_ino), _identity(self._index)
 
     def _let_log_go(self) -> None:
-        held, self._held, self._logged = self._held, None, None
+        held, self._held, self._logged, self._indexed = self._held, None, None, None
         if held is not None:
             os.close(held)
 
@@ -517,6 +541,14 @@ REPLACED = (
     "the app can put a copy of it back."
 )
 REMOVED = "The -wal file of the database of runs was removed while it was in use."
+INDEX_LOST = (
+    "The -shm file of the database of runs was removed while it was in use. The latest runs may be gone."
+)
+_HOLD = (
+    "import sqlite3, sys; held = sqlite3.connect(sys.argv[1], uri=True); "
+    "held.execute('SELECT count(*) FROM sqlite_master').fetchone(); print(flush=True); sys.stdin.read()"
+)
+"""A program that has the file open until its input ends."""
 LOST = f"{REMOVED} The latest runs may be gone."
 REMADE = "The database of runs was damaged: indexes did not match their tables, and were made anew."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])

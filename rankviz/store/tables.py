@@ -16,14 +16,19 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
+import secrets
+import shutil
+import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -289,10 +294,11 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
         if first is not None:
             first()
         emptied = file is not None and file.is_file() and not file.stat().st_size
+        said = _lost_of_log(engine, file) or (EMPTIED if emptied else "")
         if _create_tables(engine):
-            if emptied:
-                LOG.warning(EMPTIED)
-            return EMPTIED if emptied else ""
+            if said:
+                LOG.warning(said)
+            return said
         if file is None:
             raise StoreOutOfReach(
                 f"{_OTHER}. It is left as it is. Set RANKVIZ_STORE to an empty database, or install that "
@@ -309,6 +315,102 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
     said = f"{_OTHER}: it is kept as {kept.name}, and a new database begins."
     LOG.warning(said)
     return said
+
+
+DAMAGED_LOG = (
+    "The -wal file of the database of runs was damaged. What could be read is there. The file is kept as {}."
+)
+LOST_LOG = "The -wal file of the database of runs was damaged: the latest runs are gone. It is kept as {}."
+_HEAD, _FRAME_HEAD = 32, 24
+"""Bytes before the frames of a write-ahead log, and before the page of each frame (SQLite's file format)."""
+
+
+def _read_log(file: Path | None) -> bytes:
+    """Return the bytes of the write-ahead log; b"" without one."""
+    with suppress(OSError):
+        return b"" if file is None else file.with_name(f"{file.name}-wal").read_bytes()
+    return b""
+
+
+def _frames(log: bytes) -> range:
+    """Return where the frames of a log begin, also those of an earlier log at its end."""
+    step = _FRAME_HEAD + int.from_bytes(log[8:12], "big")
+    return range(_HEAD, len(log) - step + 1, step)
+
+
+def _commits(log: bytes) -> int:
+    """Return the number of the last frame of a log that ends a transaction; 0 without any.
+
+    Frames of earlier logs, with other salts than the head, do not count. With a damaged head one does.
+    """
+    if len(log) <= _HEAD:
+        return 0
+    if _sum(log, log[:24]) != log[24:_HEAD]:
+        return 1
+    own = (
+        number
+        for number, at in enumerate(_frames(log), 1)
+        if log[at + 8 : at + 16] == log[16:24] and any(log[at + 4 : at + 8])
+    )
+    return max(own, default=0)
+
+
+def _sum(log: bytes, data: bytes, before: bytes = bytes(8)) -> bytes:
+    """Return the checksum of a log after more data, in the order of bytes that its head names."""
+    words = np.frombuffer(data, ">u4" if log[3] & 1 else "<u4").tolist()
+    one, two = int.from_bytes(before[:4], "big"), int.from_bytes(before[4:], "big")
+    for place in range(0, len(words), 2):
+        one = (one + words[place] + two) & 0xFFFFFFFF
+        two = (two + words[place + 1] + one) & 0xFFFFFFFF
+    return one.to_bytes(4, "big") + two.to_bytes(4, "big")
+
+
+def _read_on(log: bytes, committed: int) -> bytes:
+    """Return a log with the checksums that its frames have as they are, so that SQLite reads all of them."""
+    frames, found = _frames(log), bytearray(log[:_HEAD])
+    last = log[24:_HEAD]
+    for at in frames[:committed]:
+        end = at + frames.step
+        last = _sum(log, log[at : at + 8] + log[at + _FRAME_HEAD : end], last)
+        found += log[at : at + 8] + log[16:24] + last + log[at + _FRAME_HEAD : end]
+    return bytes(found)
+
+
+def _lost_of_log(engine: sa.Engine, file: Path | None) -> str:
+    """Read on after a damaged byte of a log, where SQLite stops, if nobody else uses the file; say so.
+
+    The log is kept. A damaged row is noticed by its checksum. If the tables are not sound then, or others use
+    the file, the end of the log is lost.
+    """
+    log = _read_log(file)
+    if file is None or not (committed := _commits(log)):
+        return ""
+    with engine.connect().execution_options(reads=True) as connection:
+        _, read, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint").one()
+    now = _read_log(file)
+    if read >= committed or now[16:24] not in (b"", log[16:24]):  # all, or others have begun a new one
+        return ""
+    kept = _free_name(file.with_name(f"{file.stem}-wal{file.suffix}"))
+    kept.write_bytes(log)
+    engine.dispose()
+    read_on = _sum(log, log[:24]) == log[24:_HEAD] and not _in_use(file)
+    whole = read_on and _apply(file, _read_on(log, committed))
+    return (DAMAGED_LOG if whole else LOST_LOG).format(kept.name)
+
+
+def _apply(file: Path, log: bytes) -> bool:
+    """Apply a log to a copy of the file; put it in its place, and return True, if it is sound."""
+    copy, sound = file.with_name(f".{file.name}.{secrets.token_hex(4)}"), False
+    ends = [copy.with_name(f"{copy.name}{end}") for end in ("", "-wal", "-shm")]
+    shutil.copy2(file, copy)
+    ends[1].write_bytes(log)
+    with suppress(sqlite3.Error), closing(sqlite3.connect(copy)) as connection:  # closing applies the log
+        sound = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
+    if sound and not ends[1].exists():
+        os.replace(copy, file)
+    for left in ends:
+        left.unlink(missing_ok=True)
+    return sound
 
 
 def add_owners(connection: sa.Connection) -> None:

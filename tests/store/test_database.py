@@ -1,7 +1,10 @@
 """Test wrong databases, and that no message contains their address."""
 
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +14,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from rankviz import RunRecord, RunSpec
@@ -209,6 +213,61 @@ def test_a_log_removed_while_threads_use_it_loses_no_run(
     again = RunStore(file)
     assert len(again.listing.seen_by("me")) == 3
     again.close()
+
+
+def test_nothing_is_lost_with_the_index_of_the_log(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
+    """Another process begins a new one, and neither sees what the other one writes."""
+    file, (first, second, *_) = tmp_path / "runs.sqlite", made.values()
+    store = RunStore(file)
+    for record in (first, second):
+        store.records.keep([record], "me")
+        assert store.database.notice == ""
+        file.with_name("runs.sqlite-shm").unlink()
+        write = (
+            "import sqlite3, sys; made = sqlite3.connect(sys.argv[1]); "
+            "made.execute('INSERT INTO metric_sets (names) VALUES (?)', sys.argv[2:]); made.commit()"
+        )
+        subprocess.run([sys.executable, "-c", write, str(file), f'["{record.spec.hash}"]'], check=True)
+        assert len(store.listing.seen_by("me")) == 1 + (record is second)
+        assert "The -shm file of the database of runs was removed" in store.database.notice
+        store.database.notice = ""
+    with store.database.reading() as connection:
+        names = connection.execute(text("SELECT names FROM metric_sets")).scalars().all()
+    assert {f'["{record.spec.hash}"]' for record in (first, second)} <= set(names)
+    assert store.database.check() == ""
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "lost"), [(0.2, False), (0.6, False), (0.999, False), ("a page's number", True), ("head", True)]
+)
+def test_a_damaged_byte_of_the_log_does_not_end_it(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], place: float | str, lost: bool
+) -> None:
+    """SQLite reads a log up to the first frame whose checksum is wrong, and says nothing."""
+    store, killed = RunStore(tmp_path / "runs.sqlite"), tmp_path / "killed"
+    killed.mkdir()
+    for record in made.values():
+        store.records.keep([record], "me")
+    log = bytearray((tmp_path / "runs.sqlite-wal").read_bytes())
+    frame = 24 + int.from_bytes(log[8:12], "big")
+    at = {"a page's number": 32 + (len(log) // frame // 2) * frame + 3, "head": 20}.get(place)
+    at = int(float(place) * len(log)) if at is None else at
+    log[at] ^= 1
+    shutil.copy(tmp_path / "runs.sqlite", killed)
+    (killed / "runs.sqlite-wal").write_bytes(log)
+    again = RunStore(killed / "runs.sqlite")
+    assert ("the latest runs are gone" in again.database.notice) == lost
+    assert "The -wal file of the database of runs was damaged" in again.database.notice
+    assert (len(again.listing.seen_by("me")) == len(made)) == (not lost)
+    assert again.database.check() in ("", again.database.notice)
+    assert (killed / "runs-wal.set-aside-1.sqlite").read_bytes() == log
+    again.close()
+    assert {path.name for path in killed.iterdir() if "set-aside" not in path.name} <= {
+        "runs.sqlite",
+        ".runs.sqlite.lock",
+    }
+    store.close()
 
 
 def test_no_store_begins_a_log_while_another_one_has_the_lost_log(
