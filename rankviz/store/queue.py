@@ -17,7 +17,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
 
@@ -90,6 +90,8 @@ class LeasedFamily:
         Seconds that workers may spend on its study: in all, and remaining.
     place : str
         The place of its study.
+    began : float
+        When it began, on this process's clock that never steps.
     """
 
     family: int
@@ -103,6 +105,12 @@ class LeasedFamily:
     most: float = math.inf
     seconds: float = math.inf
     place: str = HERE
+    began: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def worked(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self.began
 
 
 def new_worker_name() -> str:
@@ -228,11 +236,10 @@ class Queue:
                 update(families)
                 .where(families.c.id == lease.family, families.c.worker == lease.worker)
                 .values(worker=None, until=None, waits=time.time(), progress="")
-                .returning(families.c.since)
-            ).first()
-            if held is None:
+            )
+            if not held.rowcount:
                 return
-            add_seconds(connection, lease.study, time.time() - held.since)
+            add_seconds(connection, lease.study, lease.worked)
             if over:
                 stop_study(connection, lease.study, over)
             requeue_unfinished(connection, [lease.family])
@@ -259,7 +266,7 @@ def report(connection: Connection, lease: LeasedFamily, news: Mapping[str, Any])
     held = connection.execute(
         update(families)
         .where(families.c.id == lease.family, families.c.worker == lease.worker)
-        .values(until=time.time() + LEASE_SECONDS, progress=json.dumps(dict(news)))
+        .values(until=time.time() + LEASE_SECONDS, progress=json.dumps({**news, "worked": lease.worked}))
     )
     return bool(held.rowcount)
 
@@ -442,7 +449,7 @@ def reclaim(connection: Connection) -> list[int]:
                 attempts=0 if given_up else row.attempts + 1,
             )
         )
-        add_seconds(connection, row.study, time.time() - row.since)
+        add_seconds(connection, row.study, _worked(row))
         if given_up:
             _mark_lost(connection, row)
     _remove_silent_workers(connection)
@@ -494,7 +501,15 @@ def stop_overdue(connection: Connection) -> list[ProcessId]:
 
 
 def _out_of_time(row: Row[Any]) -> bool:
-    return row.seconds is not None and row.worked + time.time() - row.since > row.seconds + TIME_PATIENCE
+    return row.seconds is not None and row.worked + _worked(row) > row.seconds + TIME_PATIENCE
+
+
+def _worked(row: Row[Any]) -> float:
+    """Return the seconds of a lease as its worker has reported them, because clocks may be set meanwhile."""
+    reported = parse_object(row.progress).get("worked")
+    worked = float(reported) if isinstance(reported, float) and reported >= 0.0 else 0.0
+    since_report = 0.0 if row.until is None else time.time() - (row.until - LEASE_SECONDS)
+    return worked + min(max(since_report, 0.0), LEASE_SECONDS)
 
 
 def _unwanted(connection: Connection, row: Row[Any]) -> bool:

@@ -2,9 +2,11 @@
 
 import itertools
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -457,13 +459,21 @@ def test_a_job_ends_after_the_seconds_it_may_work(
 
 @pytest.mark.usefixtures("nobody")
 def test_seconds_count_over_all_turns(
-    store: RunStore, jobs: WatchedStudies, submit: Submit, bounded: Callable[..., None]
+    store: RunStore,
+    jobs: WatchedStudies,
+    submit: Submit,
+    bounded: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bounded(job_seconds=100.0)
     job = submit()
-    lease = take_lease(store, "w")
-    with store.database.writing() as connection:
-        connection.execute(text("UPDATE families SET since = since - 60"))
+    lease = replace(take_lease(store, "w"), began=time.monotonic() - 60)
+    assert store.queue.renew(lease, {})
+    monkeypatch.setattr(time, "time", partial(lambda real: real() + 3600, time.time))
+    assert store.queue.renew(lease, {})
+    with store.database.reading() as connection:
+        assert queue.overdue_families(connection) == [], "somebody has set the clock"
+    monkeypatch.undo()
     store.queue.release(lease)
     assert take_lease(store, "w").seconds == pytest.approx(40.0, abs=5.0)
     assert jobs.status(job).live
