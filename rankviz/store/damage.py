@@ -45,7 +45,9 @@ from rankviz.store.tables import (
     LATEST,
     MOST_BYTES,
     Number,
+    families,
     is_spec_of,
+    members,
     metadata,
     metric_sets,
     records,
@@ -96,6 +98,10 @@ def mend(connection: Connection, sound: bool = True) -> str:
                 values = {name: _default(table.columns[name]) for name in names}
                 connection.execute(update(table).where(row == _ROW).values(values))
                 reset[table.name] += 1
+    if removed[families.name] or reset[members.name]:
+        from rankviz.store.studies import regroup  # which needs the database, which needs this
+
+        regroup(connection)
     said = [_said(found, verb) for found, verb in ((removed, "removed"), (reset, "set right")) if +found]
     return f"The database of runs was damaged: {'; '.join(said)}." if said else ""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, exists, func, insert, select, update
 
 from rankviz.common.errors import SettingError
 from rankviz.common.settings import one_of
@@ -30,10 +31,12 @@ from rankviz.store.room import (
 from rankviz.store.study import (
     HERE,
     IMPORTED,
+    LEASED,
     OF_PAGES,
     OPEN,
     PAUSED,
     PLACES,
+    QUEUED,
     RUNNING,
     STOPPED,
     NoSuchStudy,
@@ -269,6 +272,25 @@ def insert_study(connection: Connection, study: Study, specs: Sequence[RunSpec])
         connection.execute(insert(members), rows)
     close_families(connection, families.c.study == study_id)  # finished runs are not repeated
     return study_id
+
+
+def regroup(connection: Connection) -> None:
+    """Give open runs whose family is gone another one, and queue those that it held."""
+    held = exists().where(families.c.id == runs.c.family)
+    connection.execute(update(runs).where(runs.c.state == LEASED, ~held).values(state=QUEUED, family=None))
+    asked = select(members.c.study, members.c.position, runs.c.spec, runs.c.digest)
+    asked = asked.join(runs, runs.c.id == members.c.run).join(studies, studies.c.id == members.c.study)
+    asked = asked.where(members.c.family.is_(None), runs.c.state.in_(OPEN), studies.c.deleted.is_(None))
+    lost = defaultdict[str, dict[RunSpec, int]](dict)
+    for row in connection.execute(asked):
+        if spec := parse_spec(row.spec, row.digest):
+            lost[row.study][spec] = row.position
+    for study, position in lost.items():
+        for family in families_of(list(position)):
+            new = {"study": study, "done": False, "waits": time.time(), "attempts": 0, "progress": ""}
+            number = connection.execute(insert(families).values(new).returning(families.c.id)).scalar_one()
+            here = members.c.position.in_([position[spec] for spec in family])
+            connection.execute(update(members).where(members.c.study == study, here).values(family=number))
 
 
 def _found(connection: Connection, study_id: str) -> Row[Any]:

@@ -2,12 +2,13 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from conftest_store import take_lease
+from conftest_store import GRID, take_lease
 from sqlalchemy import Boolean, Column, Connection, Integer, func, literal_column, select, update
 
 from rankviz import RunRecord, RunSpec
@@ -155,6 +156,29 @@ def test_an_unknown_word_of_a_job_costs_no_other_job(
     filled.database.mend()
     assert filled.database.notice.endswith("1 row of studies set right.")
     assert mine in [status.id for status in jobs.of("me")]
+
+
+@pytest.mark.usefixtures("nobody")
+@pytest.mark.parametrize(
+    ("table", "change"), [("families", "study = 'X' || substr(study, 2)"), ("members", "family = 77")]
+)
+def test_runs_whose_family_is_damaged_are_made(
+    store: RunStore, specs: list[RunSpec], table: str, change: str
+) -> None:
+    study = store.studies.submit(GRID, specs)
+    lease = take_lease(store, "w")
+    with closing(sqlite3.connect(str(store.database.file))) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {change} WHERE rowid % 2 = 1")
+    assert f"of {table}" in store.database.check()
+    made = set[RunSpec]()
+    store.queue.release(lease)
+    while (lease := store.queue.take("w")) is not None:
+        for spec in lease.specs:
+            store.records.fail(spec, "tried")
+        made.update(lease.specs)
+        store.queue.release(lease)
+    assert made == set(specs)
+    assert not store.studies.status(study).live
 
 
 def test_a_run_in_an_unknown_state_can_be_made_again(
