@@ -325,10 +325,15 @@ _HEAD, _FRAME_HEAD = 32, 24
 """Bytes before the frames of a write-ahead log, and before the page of each frame (SQLite's file format)."""
 
 
+MOST_LOG_BYTES = 64 << 20
+"""Largest log that is looked through: SQLite usually begins anew at 4 MB."""
+
+
 def _read_log(file: Path | None) -> bytes:
-    """Return the bytes of the write-ahead log; b"" without one."""
+    """Return the bytes of the write-ahead log; b"" without one, and for a very large one."""
     with suppress(OSError):
-        return b"" if file is None else file.with_name(f"{file.name}-wal").read_bytes()
+        log = file and file.with_name(f"{file.name}-wal")
+        return log.read_bytes() if log and log.stat().st_size <= MOST_LOG_BYTES else b""
     return b""
 
 
@@ -385,11 +390,18 @@ def _lost_of_log(engine: sa.Engine, file: Path | None) -> str:
     log = _read_log(file)
     if file is None or not (committed := _commits(log)):
         return ""
-    with engine.connect().execution_options(reads=True) as connection:
-        _, read, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint").one()
-    now = _read_log(file)
-    if read >= committed or now[16:24] not in (b"", log[16:24]):  # all, or others have begun a new one
-        return ""
+    for _ in range(3):
+        try:
+            with engine.connect().execution_options(reads=True) as connection:
+                busy, read, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint").one()
+        except (
+            sa.exc.DatabaseError
+        ):  # such as of a file that may only be read; its next use says what is wrong
+            return ""
+        begun = _read_log(file)[16:24] not in (b"", log[16:24])  # by others, who need no more of this one
+        if busy or begun or read >= committed:
+            return ""
+        time.sleep(0.1)  # somebody may have written it, but not yet entered it in the index
     kept = _free_name(file.with_name(f"{file.stem}-wal{file.suffix}"))
     kept.write_bytes(log)
     engine.dispose()
