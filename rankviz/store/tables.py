@@ -394,9 +394,7 @@ def _lost_of_log(engine: sa.Engine, file: Path | None) -> str:
         try:
             with engine.connect().execution_options(reads=True) as connection:
                 busy, read, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint").one()
-        except (
-            sa.exc.DatabaseError
-        ):  # such as of a file that may only be read; its next use says what is wrong
+        except sa.exc.DatabaseError:  # as where it may only be read: its next use says what is wrong
             return ""
         begun = _read_log(file)[16:24] not in (b"", log[16:24])  # by others, who need no more of this one
         if busy or begun or read >= committed:
