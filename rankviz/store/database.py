@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
@@ -27,8 +28,9 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from rankviz.common.errors import DataError, SettingError
 from rankviz.store.damage import mend
 from rankviz.store.environment import default_folder
+from rankviz.store.salvage import salvage
 from rankviz.store.study import StoreOutOfReach
-from rankviz.store.tables import prepare
+from rankviz.store.tables import create_file, later_pages, locked_file, prepare, set_aside
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -126,11 +128,46 @@ class Database:
         self._following = Lock()
         try:
             with self.hiding_address():
-                self.notice = prepare(self.engine, self.file)
+                self.notice = self._prepared()
             self._here = _identity(self.file)
         except BaseException:
             self.close()
             raise
+
+    def _prepared(self) -> str:
+        """Prepare the file; if it is damaged, once more with the rows that can be read."""
+        from sqlalchemy.exc import DatabaseError
+
+        try:
+            return prepare(self.engine, self.file)
+        except (
+            DatabaseError,
+            UnicodeDecodeError,
+        ) as error:  # the second for a damaged name in SQLite's message
+            name = getattr(getattr(error, "orig", None), "sqlite_errorname", "SQLITE_ERROR")
+            if not name.startswith((*_UNSOUND, "SQLITE_ERROR")) or not (said := self._salvage()):
+                raise
+        return f"{said} {prepare(self.engine, self.file)}".strip()
+
+    def _salvage(self) -> str:
+        """Put all rows that can be read into a new file; return a sentence, "" if that is not possible.
+
+        Nobody here may have the file open: reading it would drop the locks of this process.
+        """
+        self._close_connections()
+        if self.file is None or self._open or not self.file.is_file():
+            return ""
+        kept = ""
+        with locked_file(self.file), contextlib.suppress(OSError):  # as of a full disk
+            kept = salvage(
+                self.file, partial(later_pages, self.file), create_file, partial(set_aside, self.file)
+            )
+        if not kept:
+            return ""
+        self._let_log_go()
+        self._here = _identity(self.file)
+        LOG.warning(said := SALVAGED.format(kept))
+        return said
 
     def __repr__(self) -> str:
         return f"<{self.kind.label} database of runs>"
@@ -397,6 +434,7 @@ class Database:
             if name.startswith(_REOPENED):
                 self._close_connections()
             if name == "SQLITE_ERROR":  # the file describes other tables than it was made with
+                self._tell(UNSOUND)
                 raise StoreOutOfReach(UNSOUND) from None
             if name.startswith(_UNSOUND):
                 self._tell(UNSOUND)
@@ -422,21 +460,25 @@ class Database:
         """Let SQLite check its file, and mend damaged `rows`; return a sentence on what is wrong, or "".
 
         The whole file is read, by new connections, because open ones keep pages: 0.1 s for 330 MB. If it is
-        not sound, rows and indexes are mended, and it is read again.
+        not sound, rows and indexes are mended, and it is read again; then its rows go into a new file.
         """
+        said = ""
         if self.file is not None:
             self._close_connections()
-            sound = self._sound()
+            sound = self._sound() and not self.unsound
             if not sound:
                 self._mended, rows = -math.inf, True
                 with contextlib.suppress(StoreOutOfReach):
                     self.mend()
-                sound = self._sound()
+                    sound = self._sound()
             self.notice = self.notice.replace(UNSOUND, "").strip()  # a copy may have been put back
+            if not sound and (said := self._salvage()):
+                self._tell(said)
+                self._mended, sound = -math.inf, True
             if not sound:
                 self._tell(UNSOUND)
                 return UNSOUND
-        return self.mend() if rows else ""
+        return f"{said} {self.mend() if rows else ''}".strip()
 
     @property
     def unsound(self) -> bool:
@@ -550,6 +592,9 @@ _HOLD = (
 )
 """A program that has the file open until its input ends."""
 LOST = f"{REMOVED} The latest runs may be gone."
+SALVAGED = (
+    "The database of runs was damaged. All rows that can be read are in a new file. The damaged one is {}."
+)
 REMADE = "The database of runs was damaged: indexes did not match their tables, and were made anew."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])
 

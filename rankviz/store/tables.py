@@ -290,7 +290,7 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
     """
     # Do not read the file by other means than SQLite: closing it would drop this process's locks on it.
     # Lock before the first connection: SQLite reports an I/O error if the file moves while it is opened.
-    with _locked(file):
+    with locked_file(file):
         if first is not None:
             first()
         emptied = file is not None and file.is_file() and not file.stat().st_size
@@ -396,8 +396,8 @@ def _lost_of_log(engine: sa.Engine, file: Path | None) -> str:
                 busy, read, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint").one()
         except sa.exc.DatabaseError:  # as where it may only be read: its next use says what is wrong
             return ""
-        begun = _read_log(file)[16:24] not in (b"", log[16:24])  # by others, who need no more of this one
-        if busy or begun or read >= committed:
+        ended = _read_log(file)[16:24] != log[16:24]  # by others, who have read all of it
+        if busy or ended or read >= committed:
             return ""
         time.sleep(0.1)  # somebody may have written it, but not yet entered it in the index
     kept = _free_name(file.with_name(f"{file.stem}-wal{file.suffix}"))
@@ -406,6 +406,30 @@ def _lost_of_log(engine: sa.Engine, file: Path | None) -> str:
     read_on = _sum(log, log[:24]) == log[24:_HEAD] and not _in_use(file)
     whole = read_on and _apply(file, _read_on(log, committed))
     return (DAMAGED_LOG if whole else LOST_LOG).format(kept.name)
+
+
+def later_pages(file: Path, size: int) -> dict[int, bytes]:
+    """Return the pages of a file that its log replaces, by number; `size` is that of a page in bytes."""
+    log = _read_log(file)
+    frames = list(_frames(log))[: _commits(log)] if int.from_bytes(log[8:12], "big") == size else []
+    pages = (log[at : at + _FRAME_HEAD + size] for at in frames)
+    return {int.from_bytes(page[:4], "big"): page[_FRAME_HEAD:] for page in pages}
+
+
+def create_file(file: Path) -> None:
+    """Create an SQLite file with the tables."""
+    engine = sa.create_engine(f"sqlite:///{file}")
+    _create_tables(engine)
+    engine.dispose()
+
+
+def set_aside(file: Path) -> Path:
+    """Rename a file, and remove its log, which SQLite would apply to the next file of its name."""
+    kept = _free_name(file)
+    file.rename(kept)
+    for end in ("-wal", "-shm"):
+        file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
+    return kept
 
 
 def _apply(file: Path, log: bytes) -> bool:
@@ -499,7 +523,7 @@ def _in_use(file: Path) -> bool:
 
 
 @contextmanager
-def _locked(file: Path | None) -> Iterator[None]:
+def locked_file(file: Path | None) -> Iterator[None]:
     """Lock the file against other processes of this version; if that fails, SQLite reports why."""
     with ExitStack() as stack:
         if file is not None:

@@ -465,11 +465,17 @@ def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(
         file.seek(-4096, os.SEEK_END)
         file.write(bytes(4096))
     assert len(store.records.find(list(made))) == len(made), "from pages that the connection keeps"
-    assert store.database.check(rows=False) == store.database.notice == UNSOUND
+    assert "All rows that can be read are in a new file" in store.database.check(rows=False)
+    assert len(store.listing.seen_by("me")) == len(made)
+    assert store.database.check() == ""
+    assert len(store.records.find(list(made))) >= len(made) - 1
     store.close()
 
 
-def test_pages_of_zeros_are_noticed(tmp_path: Path, made: dict[RunSpec, RunRecord]) -> None:
+def test_pages_of_zeros_are_noticed(
+    tmp_path: Path, made: dict[RunSpec, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "salvage", lambda *_: "")  # no row could be read
     store = RunStore(tmp_path / "runs.sqlite")
     store.records.keep(list(made.values()), "me")
     assert store.database.check() == ""
