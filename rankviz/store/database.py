@@ -274,13 +274,20 @@ class Database:
             return self._found
 
     def _mend_now(self) -> str:
-        sound = self._sound()
-        with self.hiding_address(), self._connected() as connection, connection.begin():
-            found = mend(connection, sound)
-        if not sound and self._sound():
+        sound, found, others = self._sound(), "", False
+        try:
+            with self.hiding_address(), self._connected() as connection, connection.begin():
+                found = mend(connection, sound)
+        except StoreOutOfReach as error:
+            others = str(error) == UNSOUND  # other tables than it was made with, which SQLite finds sound
+            if sound and not others:
+                raise
+        if sound and not others:
+            return found
+        said = found or REMADE if self._sound() and not others else self._salvage()
+        if said:
             self.notice = self.notice.replace(UNSOUND, "").strip()
-            return found or REMADE
-        return found
+        return said or found
 
     def _tell(self, said: str) -> None:
         """Log a sentence and add it to the notice, each once."""
@@ -469,15 +476,14 @@ class Database:
             if not sound:
                 self._mended, rows = -math.inf, True
                 with contextlib.suppress(StoreOutOfReach):
-                    self.mend()
+                    said = self.mend()
                     sound = self._sound()
             self.notice = self.notice.replace(UNSOUND, "").strip()  # a copy may have been put back
-            if not sound and (said := self._salvage()):
-                self._tell(said)
-                self._mended, sound = -math.inf, True
             if not sound:
                 self._tell(UNSOUND)
                 return UNSOUND
+            if said:  # the rows of a new file have not been looked at
+                self._mended = -math.inf
         return f"{said} {self.mend() if rows else ''}".strip()
 
     @property
