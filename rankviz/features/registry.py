@@ -74,7 +74,7 @@ RANK = Setting(
     name="rank",
     symbol="rank",
     label="Rank of the Nyström map (0: all)",
-    domain=Whole(optional=True, most=2_147_483_647),
+    domain=Whole(optional=True, most=MOST_FEATURES),
     default=None,
     help="Keep only the largest eigenvalues of the landmarks' kernel matrix (chen2017 eq. 16–18).",
     key="rank",

@@ -140,10 +140,7 @@ class Database:
 
         try:
             return prepare(self.engine, self.file)
-        except (
-            DatabaseError,
-            UnicodeDecodeError,
-        ) as error:  # the second for a damaged name in SQLite's message
+        except (DatabaseError, UnicodeDecodeError) as error:  # the second if SQLite's message quotes damage
             name = getattr(getattr(error, "orig", None), "sqlite_errorname", "SQLITE_ERROR")
             if not name.startswith((*_UNSOUND, "SQLITE_ERROR")) or not (said := self._salvage()):
                 raise
@@ -599,7 +596,7 @@ _HOLD = (
 """A program that has the file open until its input ends."""
 LOST = f"{REMOVED} The latest runs may be gone."
 SALVAGED = (
-    "The database of runs was damaged. All rows that can be read are in a new file. The damaged one is {}."
+    "The database of runs was damaged. A new file has all rows that can be read. The damaged one is {}."
 )
 REMADE = "The database of runs was damaged: indexes did not match their tables, and were made anew."
 UNSOUND = "The database of runs is not sound: {}. Who runs the app can {}.".format(*_SQLITE["SQLITE_CORRUPT"])

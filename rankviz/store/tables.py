@@ -309,8 +309,7 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
             raise StoreOutOfReach(
                 f"{_OTHER}, and another process still uses it. End that process, then start again."
             )
-        kept = _free_name(file)
-        file.rename(kept)
+        kept = set_aside(file)
         _create_tables(engine)
     said = f"{_OTHER}: it is kept as {kept.name}, and a new database begins."
     LOG.warning(said)
@@ -318,7 +317,7 @@ def prepare(engine: sa.Engine, file: Path | None, first: Callable[[], None] | No
 
 
 DAMAGED_LOG = (
-    "The -wal file of the database of runs was damaged. What could be read is there. The file is kept as {}."
+    "The -wal file of the database of runs was damaged. What could be read is kept. The damaged file is {}."
 )
 LOST_LOG = "The -wal file of the database of runs was damaged: the latest runs are gone. It is kept as {}."
 _HEAD, _FRAME_HEAD = 32, 24

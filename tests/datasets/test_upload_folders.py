@@ -81,6 +81,7 @@ def test_a_damaged_address_refuses_nobody(bounded: Bounded) -> None:
         record_address(visitor_root(visitor), "here")
     (visitor_root("damaged").parent / ADDRESS).write_bytes(b"h\xe3re")
     send(visitor_root("honest"), ("own.txt", WHOLE))
+    assert kept("honest") == ["own"]
 
 
 def test_the_last_tenth_is_for_visitors_and_addresses_who_have_little(bounded: Bounded) -> None:

@@ -66,7 +66,7 @@ def table() -> None:
     from ui.shell.figures import show_table
 
     columns = {"change": [-5, 4], "score": [-0.25, 0.123456], "loss": [-0.0314159, None], "n": [1, 2]}
-    columns["share"] = [-0.5, 0.5]
+    columns |= {"share": [-0.5, 0.5], "unsigned": [0.488, 0.5]}
     config = {"change": st.column_config.NumberColumn("change", format="%+d")}
     config["loss"] = st.column_config.NumberColumn("loss", format="%.3f", help="help")
     config["share"] = st.column_config.NumberColumn("share", format="percent")
@@ -81,6 +81,7 @@ def test_tables_have_minus_signs_and_stay_numbers() -> None:
     assert shown["change"].tolist() == ["−5", "+4"]
     assert shown["score"].tolist() == ["−0.25", "0.1235"]
     assert shown["loss"].tolist() == ["−0.031", "–"]
+    assert shown["unsigned"].tolist() == ["0.488", "0.5"], "as without signed columns beside it"
     config = json.loads(drawn.proto.columns)
     assert config["share"]["type_config"]["format"] == "percent", "the browser writes it"
     assert config["loss"]["help"] == "help"

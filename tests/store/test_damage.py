@@ -220,7 +220,7 @@ def test_a_damaged_description_of_a_table_costs_no_row(
     again = RunStore(file)
     with suppress(StoreOutOfReach):
         again.listing.seen_by("me")
-    assert "in a new file" in again.database.check() + again.database.notice
+    assert "A new file has" in again.database.check() + again.database.notice
     assert again.listing.seen_by("me").equals(before)
     again.close()
 

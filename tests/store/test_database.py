@@ -465,7 +465,7 @@ def test_pages_of_zeros_are_noticed_while_connections_keep_what_they_have_read(
         file.seek(-4096, os.SEEK_END)
         file.write(bytes(4096))
     assert len(store.records.find(list(made))) == len(made), "from pages that the connection keeps"
-    assert "All rows that can be read are in a new file" in store.database.check(rows=False)
+    assert "A new file has all rows that can be read" in store.database.check(rows=False)
     assert len(store.listing.seen_by("me")) == len(made)
     assert store.database.check() == ""
     assert len(store.records.find(list(made))) >= len(made) - 1

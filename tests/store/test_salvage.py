@@ -9,7 +9,7 @@ import pytest
 from conftest_store import GRID
 
 from rankviz import RunRecord, RunSpec
-from rankviz.store import RunStore
+from rankviz.store import RunStore, StoreOutOfReach
 from rankviz.store.salvage import INTERIOR, LEAF, Pages
 
 PAGE = 4096
@@ -85,7 +85,7 @@ def test_pages_below_a_damaged_one_are_found(filled: Path, place: int, value: in
     content[page + place : page + place + 2] = bytes([value, value])
     filled.write_bytes(content)
     store = RunStore(filled)
-    assert "in a new file" in store.database.check() + store.database.notice
+    assert "A new file has" in store.database.check() + store.database.notice
     store.close()
     left = rows_of(filled)
     assert {name: len(rows) for name, rows in left.items()} == {
@@ -97,5 +97,9 @@ def test_pages_below_a_damaged_one_are_found(filled: Path, place: int, value: in
 
 
 def test_a_file_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
-    content = random.Random(0).randbytes(20 * PAGE)
-    assert [*Pages(content, PAGE, {}).rows(1)] == []
+    file, content = tmp_path / "runs.sqlite", random.Random(0).randbytes(20 * PAGE)
+    file.write_bytes(content)
+    with pytest.raises(StoreOutOfReach, match="not a database"):
+        RunStore(file)
+    assert file.read_bytes() == content
+    assert {path.name for path in tmp_path.iterdir()} <= {"runs.sqlite", ".runs.sqlite.lock"}

@@ -87,7 +87,7 @@ def effects_table(outcome: Outcome, part: str, query: Any, metric: str) -> str:
     row = outcome.per_query(part, metric).iloc[index_of_query(data, query)]
     old, new = float(row["old"]), float(row["new"])
     turned = words.NOT_COUNTED
-    if few_pairs(data.y[own]):
+    if _few_pairs(np.diff([own.start, own.stop])):
         turned = _turned(
             count_changed_pairs_of_query(outcome.old[part][own], outcome.new[part][own], data.y[own])
         )
@@ -127,16 +127,15 @@ def _row(outcome: Outcome, part: str, metric: str) -> tuple[str, str, str, str]:
         ends = f"{with_minus(found.interval.low, '+.3f')}, {with_minus(found.interval.high, '+.3f')}"
         change = f"{change} [{ends}]"
     data = outcome.fold.parts[part]
-    few = float((np.diff(data.ptr).astype(float) ** 2).sum()) <= MOST_PAIRS
-    turned = (
-        _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data)) if few else words.NOT_COUNTED
-    )
+    turned = words.NOT_COUNTED
+    if _few_pairs(np.diff(data.ptr)):
+        turned = _turned(count_changed_pairs(outcome.old[part], outcome.new[part], data))
     return _NAMES[part], f"{outcome.per_query(part, metric)['new'].mean():.3f}", change, turned
 
 
-def few_pairs(y: IntArray) -> bool:
-    """Return True if the pairs of a query with grades y can be compared at once."""
-    return float(len(y)) ** 2 <= MOST_PAIRS
+def _few_pairs(sizes: IntArray) -> bool:
+    """Return True if the pairs of queries of these sizes can be compared at once."""
+    return float((sizes.astype(float) ** 2).sum()) <= MOST_PAIRS
 
 
 def _turned(found: ChangedPairs) -> str:
@@ -370,7 +369,8 @@ def _pairs(page: Page, outcome: Outcome) -> None:
     if box.open:
         with box:
             data = outcome.fold.parts[page.part]
-            if not few_pairs(data.y[data.query_slice(index_of_query(data, page.query))]):
+            own = index_of_query(data, page.query)
+            if not _few_pairs(np.diff(data.ptr)[own : own + 1]):
                 st.markdown(words.TOO_MANY_PAIRS)
                 return
             table = turned_in_words(outcome, page.part, page.query)

@@ -249,16 +249,19 @@ def show_answer(answer: str) -> None:
 def show_table(table: pd.DataFrame | Styler, **how: Any) -> Any:
     """Draw a table, with a dash for missing values; negative numbers have a minus sign, not a hyphen."""
     small = isinstance(table, pd.DataFrame) and table.columns.is_unique and table.size <= MOST_STYLED
-    config, columns, forms = how.get("column_config", {}), {}, {}
+    config, columns, forms, signed = how.get("column_config", {}), {}, {}, False
     for name in table.select_dtypes("number") if small else ():
         given = config.get(name) or {}
         own = {"label": given} if isinstance(given, str) else given
         kind = own.get("type_config", {"type": "number"})
         printed = kind.get("format") or "%"
-        if (table[name] < 0).any() and printed.startswith("%"):
+        negative = bool((table[name] < 0).any()) and printed.startswith("%")
+        signed |= negative
+        # beside signed columns, pandas would write others with six decimals
+        if negative or (printed == "%" and pd.api.types.is_float_dtype(table[name])):
             columns[name] = dict(own) | {"type_config": kind | {"format": None}}
             forms[name] = partial(_signed, form=_form(table[name], printed.removeprefix("%")))
-    if not columns:
+    if not signed:
         return st.dataframe(table, placeholder="–", **how)
     options = how | {"column_config": {**config, **columns}}
     return st.dataframe(table.style.format(forms, na_rep="–"), placeholder="–", **options)
